@@ -9,9 +9,9 @@
 #include "base/id.h"
 
 /* Milliseconds between two log lines for the same event and account. */
-#define DAMAGE_TOLD_AFTER 60000
+#define DAMAGE_LOGGED_AFTER 60000
 /* How many pairs of event and account are remembered; with more, the oldest is forgotten. */
-#define DAMAGE_TOLD_MOST 64
+#define DAMAGE_LOGGED_MOST 64
 
 /* Starts as zeros. */
 struct damage_log {
@@ -19,11 +19,11 @@ struct damage_log {
 		const char *event; /* NULL if the place is unused */
 		struct id account;
 		int64_t time; /* clock_monotonic */
-	} told[DAMAGE_TOLD_MOST];
+	} logged[DAMAGE_LOGGED_MOST];
 };
 
 /* Logs a FAULT_DAMAGED, unless it was logged recently; ignores other faults. event: a literal. */
-void damage_log_tell(struct damage_log *log, const char *event, const struct id *account,
-		     const struct fault *fault);
+void damage_log_add(struct damage_log *log, const char *event, const struct id *account,
+		    const struct fault *fault);
 
 #endif

@@ -123,8 +123,8 @@ struct load {
 enum store_reading load_reading(const struct call *call, const struct load *load);
 /* Reads the query, and tells the store what the lists say: `of_key` with an Idempotency-Key; the
  * others may be NULL. Must be called before the first read of the transaction. */
-void reads_tell(struct call *call, const struct load *loads, const struct read *reads,
-		const struct read *of_key);
+void reads_announce(struct call *call, const struct load *loads, const struct read *reads,
+		    const struct read *of_key);
 /* Loads all of the list, which may be NULL. */
 bool loads_run(struct call *call, const struct load *loads, struct fault *fault);
 /* Returns the is_of_bulk read of an operation in a bulk request; false if it has none. */

@@ -37,7 +37,7 @@ struct route {
 	const struct load *loads; /* what the path names; NULL if nothing */
 	/* With a store: its round trips to a database, the fewest and the most. */
 	unsigned char trips_from, trips_to;
-	const struct read *reads; /* NULL if none, or if the handler tells the store itself */
+	const struct read *reads; /* NULL if none, or if the handler announces them itself */
 	/* Runs after the media server was asked (resources/asking.h), in a WRITE transaction; NULL
 	 * if the route asks none. After a survey for the caller, `run` runs once more instead. */
 	handler *settle;

@@ -341,7 +341,7 @@ static bool target_fill(struct dispatcher *dispatcher, struct target *target)
 		(void)target_fill_in(dispatcher, transaction, target, source, &fault);
 		store_abandon(transaction);
 	}
-	damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &target->account, &fault);
+	damage_log_add(&dispatcher->damage, "webhook_entries_not_read", &target->account, &fault);
 	arena_reset(dispatcher->arena);
 	return target->read != read || target->under_way != under_way;
 }
@@ -514,8 +514,8 @@ static void find_all_webhooks(struct dispatcher *dispatcher)
 			(void)find_webhooks(dispatcher, transaction, single, &fault);
 			store_abandon(transaction);
 		}
-		damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &single->account,
-				&fault);
+		damage_log_add(&dispatcher->damage, "webhook_entries_not_read", &single->account,
+			       &fault);
 		arena_reset(dispatcher->arena);
 		arena_close(single->arena);
 	}
@@ -589,7 +589,7 @@ static bool dispatcher_is_ending(struct dispatcher *dispatcher)
 	return is;
 }
 
-static void tell_figures(struct dispatcher *dispatcher)
+static void publish_figures(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
 	uint64_t pending = 0, waiting = 0, failing = 0, ended[WEBHOOK_FAILING + 1] = { 0 };
@@ -637,7 +637,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 		/* Another process sends now, so this one must stop. */
 		sender_stop(dispatcher->sender);
 		dispatcher_reset(dispatcher);
-		tell_figures(dispatcher);
+		publish_figures(dispatcher);
 	}
 	dispatcher->had_lease = has_lease;
 	if (has_lease)
@@ -661,7 +661,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	if (clock_monotonic() - dispatcher->looked >= pause) {
 		dispatcher_look(dispatcher);
 		dispatcher->looked = clock_monotonic();
-		tell_figures(dispatcher);
+		publish_figures(dispatcher);
 	}
 	/* The webhooks in turn, so that none takes all places of the sender. */
 	first = dispatcher->turn != NULL ? dispatcher->turn : dispatcher->targets;

@@ -93,7 +93,7 @@ bool dispatcher_pass_over(struct dispatcher *dispatcher, const char *event,
 {
 	if (fault->kind != FAULT_DAMAGED)
 		return false;
-	damage_log_tell(&dispatcher->damage, event, account, fault);
+	damage_log_add(&dispatcher->damage, event, account, fault);
 	*fault = FAULT_INITIAL;
 	return true;
 }
@@ -245,7 +245,7 @@ static bool load_all_webhooks(struct dispatcher *dispatcher, struct transaction 
 			return false;
 		is_whole = false;
 	}
-	source->again = is_whole ? 0 : clock_monotonic() + DAMAGE_TOLD_AFTER;
+	source->again = is_whole ? 0 : clock_monotonic() + DAMAGE_LOGGED_AFTER;
 	return true;
 }
 
@@ -290,8 +290,8 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	if (account->change == WEBHOOK_CHANGE_UNKNOWN) {
 		(void)fault_cause(&damage, FAULT_DAMAGED, 0,
 				  "the record that says when the account's webhooks were changed");
-		damage_log_tell(&dispatcher->damage, "webhook_changes_not_seen", &account->id,
-				&damage);
+		damage_log_add(&dispatcher->damage, "webhook_changes_not_seen", &account->id,
+			       &damage);
 	}
 	if ((source->change != account->change ||
 	     (source->again != 0 && clock_monotonic() >= source->again)) &&

@@ -409,7 +409,7 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 			settle_all(&saving);
 		arena_reset(dispatcher->arena);
 	} while (!is_saved && fault.kind == FAULT_AGAIN && ++agains < AGAIN_MOST);
-	damage_log_tell(&dispatcher->damage, "webhooks_not_written", &kept, &fault);
+	damage_log_add(&dispatcher->damage, "webhooks_not_written", &kept, &fault);
 	/* Damage in one account must not keep the results of others from being stored. */
 	return is_saved || fault.kind == FAULT_DAMAGED;
 }

@@ -40,16 +40,16 @@ struct keeper {
 };
 
 /* Sets where the next pass over the queue begins: at the oldest event. While accounts with damaged
- * logs are left out, a pass begins at the events of the last DAMAGE_TOLD_AFTER, and once in that
+ * logs are left out, a pass begins at the events of the last DAMAGE_LOGGED_AFTER, and once in that
  * time at the oldest event, trying the damaged logs again. */
 static void begin_pass(struct keeper *keeper)
 {
 	struct audit_numbering *numbering = &keeper->numbering;
 
 	if (numbering->left_count > 0 &&
-	    clock_monotonic() - keeper->left_since < DAMAGE_TOLD_AFTER) {
+	    clock_monotonic() - keeper->left_since < DAMAGE_LOGGED_AFTER) {
 		numbering->above = audit_queued_since(clock_now(keeper->environment->clock) -
-						      DAMAGE_TOLD_AFTER);
+						      DAMAGE_LOGGED_AFTER);
 		return;
 	}
 	numbering->above = audit_no_account;
@@ -82,12 +82,12 @@ static bool number_some(struct keeper *keeper)
 	if (!is_numbered)
 		numbering->above = above;
 	else
-		damage_log_tell(&keeper->damage, "log_entry_not_numbered", &audit_no_account,
-				&numbering->damage);
+		damage_log_add(&keeper->damage, "log_entry_not_numbered", &audit_no_account,
+			       &numbering->damage);
 	if (fault.kind == FAULT_DAMAGED) {
-		damage_log_tell(&keeper->damage, "log_not_numbered",
-				numbering->has_account ? &numbering->account : &audit_no_account,
-				&fault);
+		damage_log_add(&keeper->damage, "log_not_numbered",
+			       numbering->has_account ? &numbering->account : &audit_no_account,
+			       &fault);
 		if (numbering->has_account) {
 			if (numbering->left_count == 0)
 				keeper->left_since = clock_monotonic();

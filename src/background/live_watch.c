@@ -71,7 +71,7 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 		backend->is_there = true;
 	}
 	store_abandon(transaction);
-	damage_log_tell(&watch->work.damage, "backends_not_read", &audit_no_account, &fault);
+	damage_log_add(&watch->work.damage, "backends_not_read", &audit_no_account, &fault);
 	if (fault.kind != FAULT_NONE)
 		return;
 	for (size_t i = 0; i < watch->backend_count; i++) {

@@ -46,7 +46,7 @@ static void end_run(struct transact *run)
 static bool end_all(struct transact *run)
 {
 	run->has_ended = true;
-	damage_log_tell(&run->work->damage, run->work->event, &run->account, run->fault);
+	damage_log_add(&run->work->damage, run->work->event, &run->account, run->fault);
 	return false;
 }
 

@@ -90,7 +90,7 @@ static int count_one(const char *path, const struct stat *status, int kind, stru
 
 /* Prints how much was copied from `from` to `to`: "Copied 7 files, 81920 bytes, from ...". verb:
  * the first word. */
-static void tell_copied(const char *verb, const char *from, const char *to)
+static void report_copied(const char *verb, const char *from, const char *to)
 {
 	char name[PROCESS_NAME_SIZE], owner[PROCESS_NAME_SIZE + 32] = "";
 	struct stat status;
@@ -205,7 +205,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 	}
 	status = child_run(command, back_up, &copying);
 	if (status == EXIT_SUCCESS || status == EXIT_LOST)
-		tell_copied("Copied", copying.from, copying.to);
+		report_copied("Copied", copying.from, copying.to);
 	else
 		child_remove_tree(command, copying.to, owner, !was_made);
 	return status;
@@ -274,8 +274,8 @@ int command_restore(const struct command *command, int argc, char **argv)
 		if (status == EXIT_SUCCESS && !replacement_finish(&replacement, &fault)) {
 			status = command_failed(command, &fault);
 		} else if (status == EXIT_SUCCESS) {
-			tell_copied("Restored", backup, directory);
-			replacement_tell(&replacement);
+			report_copied("Restored", backup, directory);
+			replacement_report(&replacement);
 		}
 	}
 	if (replacement.staged[0] != '\0')

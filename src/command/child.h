@@ -14,7 +14,7 @@ void child_hold_signals(void);
 
 /* Runs `work` in a child process and returns the exit status that it returned. SIGINT, SIGTERM and
  * SIGHUP end the child and not the caller. If any signal ended the child, the status is
- * EXIT_FAILURE and the user is told. Must be called before the first thread. */
+ * EXIT_FAILURE and a message says so. Must be called before the first thread. */
 int child_run(const struct command *command, int (*work)(void *context), void *context);
 
 /* Removes a directory and everything in it. owner: the user who may have written into it (root

@@ -44,7 +44,7 @@ static bool write_dump_line(struct transfer_output *output, struct slice line, s
 	return true;
 }
 
-static void tell_lost(struct transfer_output *output, const char *what, const char *why)
+static void report_lost(struct transfer_output *output, const char *what, const char *why)
 {
 	struct dumping *dumping = (struct dumping *)output;
 
@@ -53,11 +53,11 @@ static void tell_lost(struct transfer_output *output, const char *what, const ch
 	dumping->lost++;
 }
 
-static void tell_lost_file(void *context, const char *file, const char *what)
+static void report_lost_file(void *context, const char *file, const char *what)
 {
 	struct dumping *dumping = context;
 
-	tell_lost(&dumping->output, file, what);
+	report_lost(&dumping->output, file, what);
 }
 
 /* The store is opened first, so that every account with records in it is in the accounts file. */
@@ -65,7 +65,7 @@ static bool dump_all(struct dumping *dumping, struct fault *fault)
 {
 	const struct store_options options = {
 		.is_read_only = true,
-		.salvage = dumping->is_salvage ? tell_lost_file : NULL,
+		.salvage = dumping->is_salvage ? report_lost_file : NULL,
 		.salvage_context = dumping,
 	};
 	const struct account *only = NULL;
@@ -75,7 +75,7 @@ static bool dump_all(struct dumping *dumping, struct fault *fault)
 	bool is_dumped;
 
 	if (dumping->is_salvage)
-		dumping->output.lost = tell_lost;
+		dumping->output.lost = report_lost;
 	progress_begin(&dumping->progress, dumping->command, "templates and rooms written");
 	is_dumped = data_directory_open_store(dumping->directory, options, &store, fault) &&
 		    accounts_list(dumping->directory, &roster, fault) &&

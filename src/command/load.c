@@ -286,8 +286,8 @@ static void give_up_load(struct loading *loading, const struct fault *why)
 }
 
 /* Prints a finding, up to FINDINGS_FAULT_MOST of them. */
-static void tell_finding(struct record_findings *findings, const char *kind, const char *key,
-			 const char *problem)
+static void print_finding(struct record_findings *findings, const char *kind, const char *key,
+			  const char *problem)
 {
 	if (findings->count <= FINDINGS_FAULT_MOST)
 		fprintf(stderr, "  %s %s: %s\n", kind, key, problem);
@@ -296,7 +296,7 @@ static void tell_finding(struct record_findings *findings, const char *kind, con
 static int load_dump(struct loading *loading)
 {
 	const struct transfer_input *input = &loading->input;
-	struct record_findings findings = { .tell = tell_finding };
+	struct record_findings findings = { .report = print_finding };
 	struct fault fault = FAULT_INITIAL;
 	struct snapshot snapshot;
 	bool was_made, is_loaded;
@@ -413,7 +413,7 @@ static int load_and_replace(const struct command *command, const char *directory
 	    replacement_stage(&replacement, owner, &fault))
 		status = child_run(command, load_staged, &replacing);
 	if (status == EXIT_SUCCESS && replacement_finish(&replacement, &fault))
-		replacement_tell(&replacement);
+		replacement_report(&replacement);
 	if (fault.kind != FAULT_NONE)
 		status = command_failed(command, &fault);
 	if (replacement.staged[0] != '\0')

@@ -31,7 +31,7 @@ int notify_open(void)
 	return -1;
 }
 
-void notify_tell(int notify, const char *state)
+void notify_send(int notify, const char *state)
 {
 	if (notify >= 0)
 		(void)send(notify, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);

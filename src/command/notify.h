@@ -10,7 +10,7 @@ int notify_open(void);
 
 /* Sends "READY=1" when requests can be answered, "STOPPING=1" when the shutdown begins. Never
  * blocks. Does nothing if notify is -1. */
-void notify_tell(int notify, const char *state);
+void notify_send(int notify, const char *state);
 
 void notify_close(int notify);
 

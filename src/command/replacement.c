@@ -260,7 +260,7 @@ bool replacement_finish(struct replacement *replacement, struct fault *fault)
 		       replacement->path, parent);
 }
 
-void replacement_tell(const struct replacement *replacement)
+void replacement_report(const struct replacement *replacement)
 {
 	if (replacement->former[0] != '\0')
 		fprintf(stderr,

@@ -48,7 +48,7 @@ bool replacement_stage(struct replacement *replacement, const struct identity *o
 /* Gives everything in `staged` its owner and mode, and puts it in place durably. Sets `former`. */
 bool replacement_finish(struct replacement *replacement, struct fault *fault);
 /* Prints where the old contents are. */
-void replacement_tell(const struct replacement *replacement);
+void replacement_report(const struct replacement *replacement);
 /* Releases the locks. */
 void replacement_end(struct replacement *replacement);
 

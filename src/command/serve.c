@@ -220,21 +220,21 @@ static bool prepare_process(struct fault *fault)
 	return process_try_memory(fault);
 }
 
-static void tell_signal(int signal_number)
+static void log_signal(int signal_number)
 {
 	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", sigabbrev_np(signal_number), NULL);
 }
 
-static bool is_told_to_end(void)
+static bool must_end(void)
 {
 	sigset_t pending;
-	bool is_told = false;
+	bool is_pending = false;
 
 	if (sigpending(&pending) != 0)
 		return false;
 	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		is_told = is_told || sigismember(&pending, ending_signals[i]) == 1;
-	return is_told;
+		is_pending = is_pending || sigismember(&pending, ending_signals[i]) == 1;
+	return is_pending;
 }
 
 /* ---- the parts ---- */
@@ -297,7 +297,7 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	struct store_options files = {
 		.readers = transaction_threads(options),
 		.wait = options->waits ? WAIT_MOST : 0,
-		.gives_up = is_told_to_end,
+		.gives_up = must_end,
 		.form = &record_form,
 	};
 	char *directory;
@@ -460,17 +460,17 @@ int command_serve(const struct command *command, int argc, char **argv)
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",
 			  options.path, "data", options.directory, "threads",
 			  LOG_NUMBER(options.threads), NULL);
-		notify_tell(program.notify, "READY=1");
+		notify_send(program.notify, "READY=1");
 		if (!place_wait(&program.place, &signals, &signal_number, tick, &program))
 			end_at_once(&options, &program);
-		tell_signal(signal_number);
-		notify_tell(program.notify, "STOPPING=1");
-	} else if (options.waits && is_told_to_end()) {
+		log_signal(signal_number);
+		notify_send(program.notify, "STOPPING=1");
+	} else if (options.waits && must_end()) {
 		/* It was stopped while waiting for another process, so other faults do not
 		 * matter. */
 		while (sigwait(&signals, &signal_number) != 0)
 			continue;
-		tell_signal(signal_number);
+		log_signal(signal_number);
 	} else {
 		status = command_failed(command, &fault);
 	}

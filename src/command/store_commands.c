@@ -120,15 +120,15 @@ static void print_finding(struct checking *checking, const char *file, const cha
 	json_decref(finding);
 }
 
-static void tell_file(void *context, const char *file, const char *what)
+static void print_file(void *context, const char *file, const char *what)
 {
 	struct checking *checking = context;
 
 	print_finding(checking, file, NULL, NULL, what);
 }
 
-static void tell_record(struct record_findings *findings, const char *kind, const char *key,
-			const char *problem)
+static void print_record(struct record_findings *findings, const char *kind, const char *key,
+			 const char *problem)
 {
 	struct checking *checking = (struct checking *)findings;
 
@@ -146,7 +146,7 @@ static bool check_files(struct checking *checking, struct fault *fault)
 {
 	const struct store_watch watch = {
 		.context = checking,
-		.damage = tell_file,
+		.damage = print_file,
 		.progress = show_progress,
 	};
 	char *store = data_directory_store(checking->directory);
@@ -159,7 +159,7 @@ static bool check_files(struct checking *checking, struct fault *fault)
 	return is_checked;
 }
 
-static void tell_index(void *context, const char *problem)
+static void print_index(void *context, const char *problem)
 {
 	print_finding(context, "store", NULL, NULL, problem);
 }
@@ -178,8 +178,8 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 		struct store_walk walk = store_walk_all(transaction, all_kinds[i], fault);
 
 		while (store_next(&walk, &record)) {
-			record_findings_tell_stored(checking->snapshot, all_kinds[i], &record,
-						    &checking->findings);
+			record_findings_report_stored(checking->snapshot, all_kinds[i], &record,
+						      &checking->findings);
 			progress_show(&checking->progress, ++checking->records, checking->all);
 		}
 	}
@@ -188,7 +188,8 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 	/* A database checks its indexes itself. */
 	if (store_postgres_is_url(checking->directory))
 		return true;
-	return store_gdbm_check_indexes(transaction, all_kinds, KINDS, tell_index, checking, fault);
+	return store_gdbm_check_indexes(transaction, all_kinds, KINDS, print_index, checking,
+					fault);
 }
 
 static const struct store_options read_only = { .is_read_only = true };
@@ -325,7 +326,7 @@ static int print_journal(const struct command *command, const char *directory, b
 
 int command_check(const struct command *command, int argc, char **argv)
 {
-	struct checking checking = { .findings.tell = tell_record, .command = command };
+	struct checking checking = { .findings.report = print_record, .command = command };
 	bool wants_journal = false;
 	const struct option_row rows[] = {
 		DATA_ROW(&checking.directory),

@@ -86,7 +86,7 @@ static int spawn(const struct sender_options *options, int socket, pid_t *proces
 	return error;
 }
 
-static bool tell_options(struct sender *sender)
+static bool send_options(struct sender *sender)
 {
 	const struct sender_options *options = sender->options;
 	struct wire_options wire = {
@@ -152,7 +152,7 @@ static bool start_process(struct sender *sender, struct fault *fault)
 	if (error != 0 ||
 	    setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
 	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
-	    !tell_options(sender))
+	    !send_options(sender))
 		fault_cause(fault, FAULT_UNAVAILABLE, error != 0 ? error : errno,
 			    "cannot start the process %s", sender->options->purpose->argument);
 	else if (is_ready(sender, fault))

@@ -206,8 +206,8 @@ enum store_reading load_reading(const struct call *call, const struct load *load
 	return call_is_writing(call) ? load->reading : STORE_TO_SHOW;
 }
 
-void reads_tell(struct call *call, const struct load *loads, const struct read *reads,
-		const struct read *of_key)
+void reads_announce(struct call *call, const struct load *loads, const struct read *reads,
+		    const struct read *of_key)
 {
 	struct expected expected;
 

@@ -62,7 +62,7 @@ static bool load_and_run(struct call *call, struct fault *fault)
 				   : asking->step == 0 ? route->settle_loads
 						       : NULL;
 
-	reads_tell(call, loads, route->reads, kept_answer_reads);
+	reads_announce(call, loads, route->reads, kept_answer_reads);
 	if (!loads_run(call, loads, fault))
 		return false;
 	if (call->run.wants_write || call->asking != asking || call->asks_next != NULL)

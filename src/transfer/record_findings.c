@@ -15,11 +15,11 @@ static void report_finding(struct call *call, const struct store_kind *kind, con
 		key = arena_text(call->arena, "%s/%s", call->account_text,
 				 id_as_text(call->arena, id).data);
 	findings->count++;
-	findings->tell(findings, kind->name, key, problem);
+	findings->report(findings, kind->name, key, problem);
 }
 
-void record_findings_tell(struct call *call, const struct record_kind *kind, void *record,
-			  struct record_findings *findings)
+void record_findings_report(struct call *call, const struct record_kind *kind, void *record,
+			    struct record_findings *findings)
 {
 	const struct store_record *stored = (void *)((char *)record + kind->table->stored);
 	struct fault fault = FAULT_INITIAL, found = FAULT_INITIAL;
@@ -35,9 +35,9 @@ void record_findings_tell(struct call *call, const struct record_kind *kind, voi
 			       json_string_value(json_array_get(found.details, i)), findings);
 }
 
-void record_findings_tell_stored(struct snapshot *snapshot, const struct store_kind *stored_kind,
-				 const struct store_record *stored,
-				 struct record_findings *findings)
+void record_findings_report_stored(struct snapshot *snapshot, const struct store_kind *stored_kind,
+				   const struct store_record *stored,
+				   struct record_findings *findings)
 {
 	const struct record_kind *kind = record_kind_of(stored_kind);
 	struct call *call = &snapshot->call;
@@ -54,15 +54,15 @@ void record_findings_tell_stored(struct snapshot *snapshot, const struct store_k
 		if (json_object_get(findings->unknown_accounts, call->account_text) == NULL) {
 			object_put(findings->unknown_accounts, call->account_text, json_true());
 			findings->count++;
-			findings->tell(findings, "account", call->account_text,
-				       "the account is not in the accounts file; if a load was "
-				       "interrupted, the next anteroom load removes its records");
+			findings->report(findings, "account", call->account_text,
+					 "the account is not in the accounts file; if a load was "
+					 "interrupted, the next anteroom load removes its records");
 		}
 	}
 
 	record = arena_zero(call->arena, kind->table->size);
 	if (record_read(kind->table, call->arena, stored, record, &fault))
-		record_findings_tell(call, kind, record, findings);
+		record_findings_report(call, kind, record, findings);
 	else
 		report_finding(call, stored_kind, &stored->id, fault_reason(&fault), findings);
 	snapshot_release(snapshot);

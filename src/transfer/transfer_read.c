@@ -354,7 +354,7 @@ static bool verify_record(struct walk *walk, const struct record_kind *kind, voi
 
 	(void)fault;
 	(void)descends;
-	record_findings_tell(walk->call, kind, record, verifying->findings);
+	record_findings_report(walk->call, kind, record, verifying->findings);
 	return true;
 }
 

@@ -21,7 +21,7 @@ logged_events()
 		grep -vE '^src/(background/(damage_log|media_client)|delivery/sender|store/gdbm/background)\.c:' |
 		sed 's/$/: unknown to manual.sh/'
 	find src -name '*.c' -exec cat {} + | tr '\n\t' '  ' | tr -s ' ' | grep -oE \
-		'(log_event\(LOG_LEVEL_[A-Z]+, |(damage_log_tell|log_stuck|_pass_over)\([^,;]*, |event = |define NOT_[A-Z]+ )"[a-z_]+"' |
+		'(log_event\(LOG_LEVEL_[A-Z]+, |(damage_log_add|log_stuck|_pass_over)\([^,;]*, |event = |define NOT_[A-Z]+ )"[a-z_]+"' |
 		sed 's/.*"\(.*\)"/\1/' | LC_ALL=C sort -u
 }
 

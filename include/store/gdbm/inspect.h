@@ -102,12 +102,12 @@ bool store_gdbm_note_backup(const char *directory, const struct file_system *fil
 int64_t store_gdbm_backup_time(const char *directory, const struct file_system *files);
 
 /* Verifies the indexes: that each node is reachable from its root, that keys are in order, that
- * each key leads to a record, and that each record is in the indexes of its kind. Calls `tell` for
- * each problem, with a sentence without a full stop. Returns false if something could not be
+ * each key leads to a record, and that each record is in the indexes of its kind. Calls `report`
+ * for each problem, with a sentence without a full stop. Returns false if something could not be
  * read. */
-typedef void store_tell(void *context, const char *problem);
+typedef void store_report(void *context, const char *problem);
 bool store_gdbm_check_indexes(struct transaction *transaction,
-			      const struct store_kind *const *kinds, size_t n, store_tell *tell,
+			      const struct store_kind *const *kinds, size_t n, store_report *report,
 			      void *context, struct fault *fault);
 
 #endif

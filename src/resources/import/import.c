@@ -433,7 +433,7 @@ static void append_some(json_t *list, const json_t *more)
 
 /* Reports the faults of all objects, in the order of the body: invalid bodies, or, if there are
  * none, conflicts. */
-static bool tell_faults(struct call *call, struct fault *fault)
+static bool report_faults(struct call *call, struct fault *fault)
 {
 	enum import_kind order[IMPORT_KINDS];
 	const struct import *import = call->import;
@@ -665,7 +665,7 @@ bool import_run(struct call *call, struct fault *fault)
 		call->least_now = run.now;
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	}
-	if (!call->import->skips && !tell_faults(call, fault))
+	if (!call->import->skips && !report_faults(call, fault))
 		return false;
 	if (store_has_changes(call->transaction))
 		note_import(call, &run);

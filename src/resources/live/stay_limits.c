@@ -18,7 +18,7 @@
 struct stays {
 	struct id account, of; /* the key; `of` is zero for the account itself */
 	uint64_t count;
-	bool is_told; /* of an account: that it had no place */
+	bool is_logged; /* of an account: that it had no place */
 };
 
 struct stay_limits {
@@ -79,7 +79,7 @@ bool stay_limits_take(struct stay_limits *limits, const struct id *account, cons
 	static const struct id none;
 	struct stays *all, *here, *person = NULL;
 	char text[ID_TEXT_SIZE + 1], most[24];
-	bool has_place, is_to_be_told = false;
+	bool has_place, must_log = false;
 	struct id id;
 
 	pthread_mutex_lock(&limits->lock);
@@ -103,11 +103,11 @@ bool stay_limits_take(struct stay_limits *limits, const struct id *account, cons
 			person->count++;
 	} else {
 		limits->refused++;
-		is_to_be_told = !all->is_told;
-		all->is_told = true;
+		must_log = !all->is_logged;
+		all->is_logged = true;
 	}
 	pthread_mutex_unlock(&limits->lock);
-	if (is_to_be_told) {
+	if (must_log) {
 		id_print(account, text);
 		(void)snprintf(most, sizeof most, "%llu", (unsigned long long)limits->per_minute);
 		log_event(LOG_LEVEL_WARNING, "live_stays_limited", "account", text, "per_minute",

@@ -154,7 +154,7 @@ static bool check_record(const struct index_check *check, const struct walked_en
 }
 
 bool store_gdbm_check_indexes(struct transaction *transaction,
-			      const struct store_kind *const *kinds, size_t n, store_tell *tell,
+			      const struct store_kind *const *kinds, size_t n, store_report *report,
 			      void *context, struct fault *fault)
 {
 	struct index_check check = { transaction, kinds, n };
@@ -168,7 +168,7 @@ bool store_gdbm_check_indexes(struct transaction *transaction,
 
 		arena_reset(transaction->arena);
 		if (!(entry.table == STORE_INDEX ? check_node : check_record)(&check, &entry, &own))
-			tell(context, fault_reason(&own));
+			report(context, fault_reason(&own));
 	}
 	arena_close(transaction->arena);
 	transaction->arena = kept;

@@ -618,7 +618,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	host = PQhost(wire->connection);
 	is_plain_tcp = host != NULL && host[0] != '\0' && host[0] != '/' && host[0] != '@' &&
 		       !PQsslInUse(wire->connection);
-	if (is_plain_tcp && !atomic_exchange(&target->told_of_plain_text, true))
+	if (is_plain_tcp && !atomic_exchange(&target->has_logged_plain_text, true))
 		log_event(LOG_LEVEL_WARNING, "database_without_tls", "host", host, "remedy",
 			  "sslmode=verify-full in the URL", NULL);
 	return true;

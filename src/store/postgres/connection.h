@@ -39,7 +39,7 @@ struct wire_target {
 	bool is_patient; /* for commands: responses may take long, and a snapshot may be idle */
 	struct wire_figures figures;
 	_Atomic int64_t ends_at; /* when all waiting ends, by clock_monotonic; 0 for never */
-	atomic_bool told_of_plain_text;
+	atomic_bool has_logged_plain_text;
 	/* set once check_pooler has found that each connection has its own session */
 	atomic_bool has_own_sessions;
 };

@@ -131,7 +131,7 @@ void say_finding(struct record_findings *findings, const char *kind, const char 
  * *said; the world is then empty again. */
 static bool verify(struct world *world, const struct transfer_input *input, char said[2000])
 {
-	struct saying saying = { .findings.tell = say_finding, .said = said };
+	struct saying saying = { .findings.report = say_finding, .said = said };
 	struct fault why = FAULT_INITIAL;
 	struct snapshot snapshot;
 	bool is_right;
@@ -242,13 +242,14 @@ bool look_at_all(struct counting *counting, const struct store_kind *kind, struc
 	struct store_record record;
 
 	while (store_next(&walk, &record))
-		record_findings_tell_stored(counting->snapshot, kind, &record, &counting->findings);
+		record_findings_report_stored(counting->snapshot, kind, &record,
+					      &counting->findings);
 	return why->kind == FAULT_NONE;
 }
 
 struct counting checked(struct world *world)
 {
-	struct counting counting = { .findings.tell = count_finding };
+	struct counting counting = { .findings.report = count_finding };
 	struct fault why = FAULT_INITIAL;
 	struct roster *roster;
 	struct snapshot snapshot;

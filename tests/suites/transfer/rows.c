@@ -819,7 +819,7 @@ static void join_findings(struct record_findings *findings, const char *kind, co
 /* Sets `said` to what `check` finds in all records of the world, a line a finding. */
 static void say_all(struct world *world, char said[2000])
 {
-	struct saying saying = { .findings.tell = join_findings, .said = said };
+	struct saying saying = { .findings.report = join_findings, .said = said };
 	struct store_record record;
 	struct snapshot snapshot;
 
@@ -829,8 +829,8 @@ static void say_all(struct world *world, char said[2000])
 							&fault);
 
 		while (store_next(&walk, &record))
-			record_findings_tell_stored(&snapshot, all_kinds[i], &record,
-						    &saying.findings);
+			record_findings_report_stored(&snapshot, all_kinds[i], &record,
+						      &saying.findings);
 	}
 	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	snapshot_close(&snapshot);

@@ -501,7 +501,7 @@ static void grow_dump(const struct heap *small, struct heap *large)
 /* Loads the lines, each in a transaction of its own, and verifies them, as the command does. */
 static void heap_load(struct world *world, const struct heap *heap)
 {
-	struct saying saying = { .findings.tell = say_finding };
+	struct saying saying = { .findings.report = say_finding };
 	struct store *store = world->environment.store;
 	struct arena *arena = arena_open();
 	struct transfer_input input, mark;
@@ -545,7 +545,7 @@ START_TEST(memory_does_not_grow_with_the_records)
 {
 	struct heap small = { .count = 0 }, large = { .limit = GROWN_LIMIT };
 	struct heap again = { .limit = GROWN_LIMIT };
-	struct counting counting = { .findings.tell = count_finding };
+	struct counting counting = { .findings.report = count_finding };
 	struct removal removal = { .store = other.environment.store, .arena = arena_open() };
 	uint64_t counts[KINDS];
 	struct roster *roster;
