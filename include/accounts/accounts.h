@@ -42,8 +42,8 @@ const struct roster *accounts_current(struct accounts *accounts);
  * before a token is rejected. If they have, *has_changed is true, the old roster is released and
  * *roster is the current one. Does nothing for a file. Returns false if the store does not respond;
  * fails with FAULT_UNAVAILABLE or as accounts_open. */
-bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
-		   struct fault *fault);
+bool accounts_refresh(struct accounts *accounts, const struct roster **roster, bool *has_changed,
+		      struct fault *fault);
 void accounts_release(struct accounts *accounts, const struct roster *roster);
 
 /* ---- for the command line ---- */

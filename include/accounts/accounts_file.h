@@ -30,10 +30,10 @@ struct file_mark {
 	struct timespec changed;
 };
 
-struct file_mark accounts_file_look(const char *path);
+struct file_mark accounts_file_mark(const char *path);
 /* Returns the mark of an open file. While it is unchanged, the file still has its name, because
  * renaming, removing or replacing it changes the mark; so no path lookup is needed. */
-struct file_mark accounts_file_look_open(int file);
+struct file_mark accounts_file_mark_open(int file);
 bool file_mark_equal(const struct file_mark *a, const struct file_mark *b);
 
 /* Returns true if users other than the owner may read or write the file, and sets *mode. */

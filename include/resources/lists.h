@@ -33,7 +33,7 @@ struct list {
 	struct slice words; /* from `q`: lists names that contain each of them; data NULL: all */
 	list_title
 		*title_of; /* of records with titles, which may contain the words, too; else NULL */
-	size_t looked_at, bytes_looked_at; /* records that list_add_pages read, and their values */
+	size_t examined, bytes_examined; /* records that list_add_pages read, and their values */
 	bool is_cut; /* ended before the last record, after many or (with `q`) after `limit` items */
 	struct slice last; /* `last` of the response */
 	char last_id[ID_TEXT_SIZE + 1]; /* the text of `last` if that is an item's id */
@@ -64,10 +64,10 @@ void list_add(struct list *list, struct slice last);
 
 /* Reads records, page by page from list->page on, and passes them to `add`, until the list is full
  * or no records are left. In the order of names, `add` leaves out records that other filters
- * exclude, and the list also ends after LIST_LOOKED_AT_MOST records; the next page continues there.
+ * exclude, and the list also ends after LIST_EXAMINED_MOST records; the next page continues there.
  * With `q`, `add` gets only records whose names or titles contain the words, and the list ends in
  * the same way; `last` is then "" if no records follow. */
-#define LIST_LOOKED_AT_MOST 10000
+#define LIST_EXAMINED_MOST 10000
 typedef bool list_add_records(struct list *list, const struct store_record *records, size_t n,
 			      struct fault *fault);
 bool list_add_pages(struct list *list, const struct store_kind *kind, list_add_records *add,

@@ -28,8 +28,8 @@ struct pinned_roster {
 struct accounts {
 	char *path; /* NULL if the accounts are in `store` */
 	struct store *store;
-	/* number of the last look that has finished */
-	atomic_uint_least64_t looks_begun, look_done;
+	/* number of the last refresh that has finished */
+	atomic_uint_least64_t refreshes_begun, refresh_done;
 
 	/* Held while reading the file. */
 	pthread_mutex_t reading;
@@ -153,7 +153,7 @@ static bool read_accounts_file(struct accounts *accounts, struct file_mark *mark
 		*mark = opened.mark;
 		/* A file that lost its name before the mark was taken would keep that mark for
 		 * ever; it is read again next time. */
-		named = accounts_file_look(accounts->path);
+		named = accounts_file_mark(accounts->path);
 		if (file_mark_equal(&named, mark))
 			settle_mark(accounts, mark, opened.file);
 		else
@@ -173,7 +173,7 @@ static void complain(struct accounts *accounts, const struct file_mark *mark, co
 
 static void read_again(struct accounts *accounts)
 {
-	struct file_mark mark = accounts_file_look(accounts->path);
+	struct file_mark mark = accounts_file_mark(accounts->path);
 	struct fault fault = FAULT_INITIAL;
 
 	/* Another thread may have read it in the meantime. `seen` changes only under `reading`. */
@@ -276,7 +276,7 @@ bool accounts_open(const char *directory, struct accounts **accounts, struct fau
 	 * directory's mode. */
 	if (accounts_directory_is_for_others(directory, &mode))
 		warn_of(directory, mode, "chmod go-w");
-	mark = accounts_file_look(made->path);
+	mark = accounts_file_mark(made->path);
 	if (mark.error == ENOENT) {
 		replace_roster(made, roster_empty(), ++made->generation);
 		settle_mark(made, &mark, -1);
@@ -325,10 +325,9 @@ static const struct roster *pin(struct accounts *accounts, const struct file_mar
 	return roster;
 }
 
-/* If another thread begins to look at the store after this call began, its result is used here
- * too. */
-bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
-		   struct fault *fault)
+/* If another thread begins a refresh after this call began, its result is used here too. */
+bool accounts_refresh(struct accounts *accounts, const struct roster **roster, bool *has_changed,
+		      struct fault *fault)
 {
 	uint64_t before, generation;
 	bool is_done;
@@ -336,17 +335,17 @@ bool accounts_look(struct accounts *accounts, const struct roster **roster, bool
 	*has_changed = false;
 	if (accounts->store == NULL)
 		return true;
-	before = atomic_load(&accounts->looks_begun);
+	before = atomic_load(&accounts->refreshes_begun);
 	lock_accounts(&accounts->reading);
-	if (atomic_load(&accounts->look_done) <= before) {
-		const uint64_t look = atomic_fetch_add(&accounts->looks_begun, 1) + 1;
+	if (atomic_load(&accounts->refresh_done) <= before) {
+		const uint64_t refresh = atomic_fetch_add(&accounts->refreshes_begun, 1) + 1;
 
 		if (store_roster(accounts->store, NULL, &generation, NULL, fault) &&
 		    (generation == accounts->current->roster->generation ||
 		     read_stored(accounts, fault)))
-			atomic_store(&accounts->look_done, look);
+			atomic_store(&accounts->refresh_done, refresh);
 	}
-	is_done = atomic_load(&accounts->look_done) > before;
+	is_done = atomic_load(&accounts->refresh_done) > before;
 	unlock_accounts(&accounts->reading);
 	lock_accounts(&accounts->lock);
 	*has_changed = accounts->current->roster->generation != (*roster)->generation;
@@ -370,8 +369,8 @@ const struct roster *accounts_current(struct accounts *accounts)
 	}
 
 	const int file = atomic_load(&accounts->file);
-	const struct file_mark mark = file < 0 ? accounts_file_look(accounts->path)
-					       : accounts_file_look_open(file);
+	const struct file_mark mark = file < 0 ? accounts_file_mark(accounts->path)
+					       : accounts_file_mark_open(file);
 	const struct roster *roster = pin(accounts, &mark);
 
 	if (roster != NULL)

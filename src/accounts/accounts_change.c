@@ -41,7 +41,7 @@ bool accounts_list(const char *directory, struct roster **roster, struct fault *
 		return *roster != NULL;
 	}
 	path = accounts_file_path(directory, ACCOUNTS_FILE);
-	if (accounts_file_look(path).error == ENOENT)
+	if (accounts_file_mark(path).error == ENOENT)
 		*roster = roster_empty();
 	else
 		is_read = accounts_file_read(path, roster, &opened, fault);

@@ -46,7 +46,7 @@ static struct file_mark mark_of(const struct stat *status)
 	};
 }
 
-struct file_mark accounts_file_look(const char *path)
+struct file_mark accounts_file_mark(const char *path)
 {
 	struct stat status;
 
@@ -55,7 +55,7 @@ struct file_mark accounts_file_look(const char *path)
 	return mark_of(&status);
 }
 
-struct file_mark accounts_file_look_open(int file)
+struct file_mark accounts_file_mark_open(int file)
 {
 	struct stat status;
 

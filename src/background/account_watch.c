@@ -104,8 +104,8 @@ static struct audit_entry account_entry(const struct account_watch *watch, struc
 }
 
 /* Compares an account with what its log says was last seen of it. If its log says nothing, the
- * account was created since the last look, and is compared with a new account; at the first look of
- * this process, its state is only recorded. */
+ * account was created since the last comparison, and is compared with a new account; at the first
+ * comparison of this process, its state is only recorded. */
 static bool compare_account(const struct account_watch *watch, struct transaction *transaction,
 			    const struct account *account, const struct seen *seen,
 			    bool *is_changed, struct fault *fault)
@@ -208,7 +208,7 @@ static bool finish(struct account_watch *watch, struct lease *lease, struct aren
 	return is_done;
 }
 
-void account_watch_look(struct account_watch *watch, struct lease *lease)
+void account_watch_compare(struct account_watch *watch, struct lease *lease)
 {
 	struct accounts *accounts = watch->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
@@ -218,7 +218,7 @@ void account_watch_look(struct account_watch *watch, struct lease *lease)
 	bool is_done = true, has_changed;
 
 	/* If the accounts are in the store, other machines may have changed them. */
-	(void)accounts_look(accounts, &roster, &has_changed, &ignored);
+	(void)accounts_refresh(accounts, &roster, &has_changed, &ignored);
 	if (roster->generation != watch->generation) {
 		arena = arena_open();
 		for (size_t i = 0; is_done && i < roster->count; i++) {

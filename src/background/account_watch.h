@@ -18,6 +18,6 @@ void account_watch_close(struct account_watch *watch);
 
 /* Compares the accounts with what was last seen of them, if they have changed since the last
  * call. */
-void account_watch_look(struct account_watch *watch, struct lease *lease);
+void account_watch_compare(struct account_watch *watch, struct lease *lease);
 
 #endif

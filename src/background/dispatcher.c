@@ -1,4 +1,4 @@
-/* See background/dispatcher.h. One thread does everything: it looks at the event logs, fills the
+/* See background/dispatcher.h. One thread does everything: it reads the event logs, fills the
  * sender, takes outcomes and stores them, and waits for the sender or for the next delivery that is
  * due.
  *
@@ -19,10 +19,10 @@
 #include "background/webhook_message.h"
 #include "resources/audit.h"
 
-/* Milliseconds between two looks at the event logs; the second is for a database, which each look
- * queries. */
-#define LOOK_AFTER 200
-#define LOOK_AFTER_SHARED 500
+/* Milliseconds between two refreshes from the event logs; the second is for a database, which each
+ * refresh queries. */
+#define REFRESH_AFTER 200
+#define REFRESH_AFTER_SHARED 500
 /* Milliseconds to wait if there is nothing to do. */
 #define PAUSE 1000
 /* Events that are read together: few while they are wanted, many while they are not. */
@@ -624,8 +624,8 @@ static void publish_figures(struct dispatcher *dispatcher)
 /* Returns true if there may be more to do immediately. */
 static bool dispatch_round(struct dispatcher *dispatcher)
 {
-	const int64_t pause = store_is_shared(dispatcher->environment->store) ? LOOK_AFTER_SHARED
-									      : LOOK_AFTER;
+	const int64_t pause = store_is_shared(dispatcher->environment->store) ? REFRESH_AFTER_SHARED
+									      : REFRESH_AFTER;
 	const bool has_lease = lease_hold(dispatcher->lease);
 	struct target *first, *target;
 	struct attempt *attempt;
@@ -658,9 +658,9 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	if (!has_lease)
 		return false;
 
-	if (clock_monotonic() - dispatcher->looked >= pause) {
-		dispatcher_look(dispatcher);
-		dispatcher->looked = clock_monotonic();
+	if (clock_monotonic() - dispatcher->refreshed >= pause) {
+		dispatcher_refresh(dispatcher);
+		dispatcher->refreshed = clock_monotonic();
 		publish_figures(dispatcher);
 	}
 	/* The webhooks in turn, so that none takes all places of the sender. */
@@ -676,11 +676,11 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	return was_filled;
 }
 
-/* Waits until the next look, or until the next retry if that is earlier. */
+/* Waits until the next refresh, or until the next retry if that is earlier. */
 static void wait_for_work(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
-	int64_t pause = dispatcher->source_count > 0 ? LOOK_AFTER : PAUSE;
+	int64_t pause = dispatcher->source_count > 0 ? REFRESH_AFTER : PAUSE;
 	struct pollfd polled[] = {
 		{ .fd = dispatcher->wake, .events = POLLIN },
 		{ .fd = sender_descriptor(dispatcher->sender), .events = POLLIN },

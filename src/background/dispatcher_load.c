@@ -268,9 +268,9 @@ struct source *dispatcher_source(const struct dispatcher *dispatcher, const stru
 				 sizeof wanted, compare_sources);
 }
 
-static bool look_at(struct dispatcher *dispatcher, struct transaction *transaction,
-		    const struct webhook_account *account, const struct store_record *log,
-		    struct fault *fault)
+static bool refresh_source(struct dispatcher *dispatcher, struct transaction *transaction,
+			   const struct webhook_account *account, const struct store_record *log,
+			   struct fault *fault)
 {
 	struct source *source = dispatcher_source(dispatcher, &account->id);
 	struct fault damage = FAULT_INITIAL;
@@ -307,7 +307,7 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 }
 
 /* Asks how far all logs go in one query, or one by one if one of them cannot be read. */
-static bool look_at_page(struct dispatcher *dispatcher, struct transaction *transaction,
+static bool refresh_page(struct dispatcher *dispatcher, struct transaction *transaction,
 			 const struct webhook_account *accounts, size_t n, struct fault *fault)
 {
 	struct store_record logs[PAGE];
@@ -320,20 +320,20 @@ static bool look_at_page(struct dispatcher *dispatcher, struct transaction *tran
 			return is_damaged(dispatcher, &accounts[0].id, fault);
 		*fault = FAULT_INITIAL;
 		for (size_t i = 0; i < n; i++) {
-			if (!look_at_page(dispatcher, transaction, &accounts[i], 1, fault))
+			if (!refresh_page(dispatcher, transaction, &accounts[i], 1, fault))
 				return false;
 		}
 		return true;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!look_at(dispatcher, transaction, &accounts[i], &logs[i], fault) &&
+		if (!refresh_source(dispatcher, transaction, &accounts[i], &logs[i], fault) &&
 		    !is_damaged(dispatcher, &accounts[i].id, fault))
 			return false;
 	}
 	return true;
 }
 
-static bool look_at_all(struct dispatcher *dispatcher, struct transaction *transaction,
+static bool refresh_all(struct dispatcher *dispatcher, struct transaction *transaction,
 			struct fault *fault)
 {
 	struct webhook_account accounts[PAGE];
@@ -344,7 +344,7 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 	while (!is_last) {
 		if (!webhook_accounts(transaction, is_first ? NULL : &after, PAGE, accounts, &n,
 				      &is_last, fault) ||
-		    !look_at_page(dispatcher, transaction, accounts, n, fault))
+		    !refresh_page(dispatcher, transaction, accounts, n, fault))
 			return false;
 		is_first = n == 0;
 		if (n > 0)
@@ -354,7 +354,7 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 	return true;
 }
 
-void dispatcher_look(struct dispatcher *dispatcher)
+void dispatcher_refresh(struct dispatcher *dispatcher)
 {
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
@@ -365,7 +365,7 @@ void dispatcher_look(struct dispatcher *dispatcher)
 		dispatcher->sources[i].is_there = false;
 	if (store_begin(dispatcher->environment->store, STORE_READ, dispatcher->arena, &transaction,
 			&fault)) {
-		is_done = look_at_all(dispatcher, transaction, &fault);
+		is_done = refresh_all(dispatcher, transaction, &fault);
 		store_abandon(transaction);
 	}
 	/* Accounts that no longer have webhooks are dropped. */

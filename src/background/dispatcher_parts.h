@@ -35,7 +35,7 @@ struct target {
 	uint64_t series;
 	uint64_t position; /* the position to store: all events up to it are done */
 	uint64_t stored; /* the stored position */
-	uint64_t read; /* events up to this one have been looked at */
+	uint64_t read; /* events up to this one have been read */
 	bool done[WINDOW]; /* which events after the position are done, by seq % WINDOW */
 	int64_t delivered; /* time of the last success, in milliseconds; 0 if there was none */
 	int64_t stored_delivered; /* the stored value of `delivered` */
@@ -58,7 +58,7 @@ struct source {
 	int64_t again;
 	uint64_t first, last; /* the range of its event log */
 	unsigned ended[WEBHOOK_FAILING + 1]; /* disabled webhooks, by webhook->end */
-	bool is_there; /* found by the current look */
+	bool is_there; /* found by the current refresh */
 };
 
 enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
@@ -105,7 +105,7 @@ struct dispatcher {
 	struct target *targets, *turn; /* turn: the webhook whose turn is next */
 	struct attempt attempts[SENDER_MOST];
 	uint64_t number; /* number of the last attempt */
-	int64_t looked; /* monotonic time of the last look at accounts and event logs */
+	int64_t refreshed; /* monotonic time of the last refresh */
 	bool had_lease;
 	struct damage_log damage;
 	pthread_t thread;
@@ -121,7 +121,7 @@ struct dispatcher {
 
 /* Looks up which accounts have webhooks, what has changed in them, and how far their event logs
  * go. */
-void dispatcher_look(struct dispatcher *dispatcher);
+void dispatcher_refresh(struct dispatcher *dispatcher);
 /* Drops everything, because this process has lost the lease or is ending. */
 void dispatcher_reset(struct dispatcher *dispatcher);
 /* Logs damage and resets the fault, so that the rest continues. Returns false for any other

@@ -22,7 +22,7 @@
  * waiting. */
 #define NUMBERING_MOST 200
 /* Rounds between two checks of the accounts. */
-#define ROUNDS_OF_A_LOOK 4
+#define ROUNDS_OF_A_COMPARISON 4
 
 struct keeper {
 	const struct environment *environment;
@@ -126,7 +126,7 @@ static void *run_keeper(void *context)
 	int64_t until;
 
 	do {
-		const bool looks = round++ % ROUNDS_OF_A_LOOK == 0;
+		const bool looks = round++ % ROUNDS_OF_A_COMPARISON == 0;
 
 		is_behind = false;
 		join_log_write(environment->joins, environment);
@@ -141,7 +141,7 @@ static void *run_keeper(void *context)
 			while (is_behind && !wait_for_end(keeper, 0) && clock_monotonic() < until);
 		}
 		if (looks)
-			account_watch_look(keeper->watch, keeper->lease);
+			account_watch_compare(keeper->watch, keeper->lease);
 	} while (!wait_for_end(keeper, is_behind ? 0 : ROUND));
 	return NULL;
 }

@@ -231,7 +231,7 @@ bool data_directory_prepare(const char *path, bool *was_made, struct fault *faul
 	/* Looked at before the store, because a process that creates both creates the accounts
 	 * last. */
 	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
-	const bool is_new = accounts_file_look(accounts).error == ENOENT;
+	const bool is_new = accounts_file_mark(accounts).error == ENOENT;
 	bool is_there = false;
 
 	free(accounts);

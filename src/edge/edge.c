@@ -41,7 +41,7 @@
 /* Milliseconds from the signal until idle connections are closed, and from then on between two
  * checks for peers that do not read their answers. */
 #define STOP_IDLE 900
-#define STOP_LOOK 60
+#define STOP_CHECK 60
 
 /* After a failed accept: milliseconds until the next attempt, and until the next log line. */
 #define ACCEPT_PAUSE 100
@@ -496,7 +496,7 @@ static void stop_edge(struct edge *edge)
 				(void)shutdown((int)i, SHUT_RD);
 		do {
 			cut_slow_peers(edge);
-		} while (!wait_until_empty(edge, clock_monotonic() + STOP_LOOK));
+		} while (!wait_until_empty(edge, clock_monotonic() + STOP_CHECK));
 	}
 	if (eventfd_write(edge->end, 1) != 0)
 		ABORT("cannot write an event");

@@ -14,8 +14,8 @@
 #define ENTRY_MOST ((int64_t)1 << 20)
 /* Old events that one write drops beyond the number it adds, so that the event log shrinks. */
 #define DROPPED_BESIDES 3
-/* How far to look for a readable event, whose time then stands for that of a damaged one. */
-#define LOOKED_AHEAD 8
+/* How far to search for a readable event, whose time then stands for that of a damaged one. */
+#define READ_AHEAD 8
 
 const struct id audit_no_account = { { 0 } };
 
@@ -178,7 +178,7 @@ bool audit_drop_first(struct transaction *transaction, struct audit_state *state
 static bool find_first_time(struct transaction *transaction, int64_t now, struct audit_state *state,
 			    struct fault *fault)
 {
-	for (uint64_t seq = state->first; seq - state->first < LOOKED_AHEAD; seq++) {
+	for (uint64_t seq = state->first; seq - state->first < READ_AHEAD; seq++) {
 		struct fault damage = FAULT_INITIAL;
 		struct audit_entry entry = { .time = now };
 

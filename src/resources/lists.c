@@ -115,7 +115,7 @@ void list_add_named(struct list *list, const struct id *id, struct slice name)
 /* When filters exclude most records, each page is larger than the previous one. */
 #define PAGE_GROWTH 4
 #define PAGE_MOST 1000
-#define BYTES_LOOKED_AT_MOST (2 * CALL_ANSWER_MOST)
+#define BYTES_EXAMINED_MOST (2 * CALL_ANSWER_MOST)
 
 /* With `q`, leaves out the records that do not have the words. Sets how many are left. */
 static bool keep_wanted(const struct list *list, struct store_page *page, size_t *kept,
@@ -134,7 +134,7 @@ static bool keep_wanted(const struct list *list, struct store_page *page, size_t
 	return true;
 }
 
-/* Returns whether records may follow that were not looked at, after `add` got these records. A full
+/* Returns whether records may follow that were not examined, after `add` got these records. A full
  * list may have ended before the last of them. */
 static bool is_unfinished(const struct list *list, const struct store_page *page, size_t kept)
 {
@@ -146,8 +146,8 @@ static bool is_unfinished(const struct list *list, const struct store_page *page
 }
 
 /* Adds pages in which most records may be left out: in the order of names, or with `q`. */
-static bool add_pages_looking(struct list *list, const struct store_kind *kind,
-			      list_add_records *add, struct fault *fault)
+static bool add_pages_searching(struct list *list, const struct store_kind *kind,
+				list_add_records *add, struct fault *fault)
 {
 	struct call *call = list->call;
 	struct store_page *page = &list->page;
@@ -166,8 +166,8 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 				page->below = &list->read;
 		}
 		for (size_t i = 0; i < page->count; i++)
-			list->bytes_looked_at += page->records[i].value.size;
-		list->looked_at += page->count;
+			list->bytes_examined += page->records[i].value.size;
+		list->examined += page->count;
 
 		if (!keep_wanted(list, page, &kept, fault) ||
 		    !add(list, page->records, kept, fault))
@@ -177,10 +177,10 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			return true;
 		}
 
-		if (list->looked_at >= LIST_LOOKED_AT_MOST ||
-		    list->bytes_looked_at >= BYTES_LOOKED_AT_MOST)
+		if (list->examined >= LIST_EXAMINED_MOST ||
+		    list->bytes_examined >= BYTES_EXAMINED_MOST)
 			break;
-		left = LIST_LOOKED_AT_MOST - list->looked_at;
+		left = LIST_EXAMINED_MOST - list->examined;
 		page->most = page->most * PAGE_GROWTH < PAGE_MOST ? page->most * PAGE_GROWTH
 								  : PAGE_MOST;
 		if (page->most > left)
@@ -203,7 +203,7 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, list_add_r
 
 	page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
 	if (page->order == STORE_BY_NAME || list->words.data != NULL)
-		return add_pages_looking(list, kind, add, fault);
+		return add_pages_searching(list, kind, add, fault);
 	do {
 		if (!store_page(call->transaction, kind, page, fault) ||
 		    !add(list, page->records, page->count, fault))

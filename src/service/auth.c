@@ -127,7 +127,7 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 	bool is_right = !looks_first && verify_token(call, roster, token, credential, &refused);
 	bool has_changed;
 
-	if (!is_right && accounts_look(accounts, &roster, &has_changed, fault)) {
+	if (!is_right && accounts_refresh(accounts, &roster, &has_changed, fault)) {
 		if (has_changed || looks_first) {
 			refused = FAULT_INITIAL;
 			is_right = verify_token(call, roster, token, credential, &refused);

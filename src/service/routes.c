@@ -432,7 +432,7 @@ const struct route routes[] = {
 	{ METHOD_DELETE, "/v2/tickets/{ticket}", ROUTE_WRITE, tickets_give_up, "deleteTicket",
 	  OPEN_TO_ALL, TRIPS(2, 2),
 	  DOC("Gives up waiting.") },
-	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_look, "describeCode",
+	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_describe, "describeCode",
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED, ETAG,
 	  .etag_when = "Present if the response has inside.",
 	  FORBIDDEN("The same reasons as for createToken, except that it is for another user, banned or full."),

@@ -96,7 +96,7 @@ static const struct roster *current_roster(struct call *call, struct fault *faul
 	const struct roster *roster = accounts_current(accounts);
 	bool has_changed;
 
-	if (accounts_look(accounts, &roster, &has_changed, fault))
+	if (accounts_refresh(accounts, &roster, &has_changed, fault))
 		return roster;
 	accounts_release(accounts, roster);
 	return NULL;

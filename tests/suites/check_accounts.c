@@ -859,7 +859,7 @@ START_TEST(each_part_of_a_mark_counts)
 {
 	added("a");
 
-	const struct file_mark mark = accounts_file_look(path);
+	const struct file_mark mark = accounts_file_mark(path);
 	struct file_mark others[] = { mark, mark, mark, mark, mark, mark, mark, mark };
 
 	others[0].error++;

@@ -351,12 +351,12 @@ START_TEST(a_damaged_log_does_not_stop_changes_of_others)
 	struct account_watch *watch = account_watch_open(&stand.environment);
 	struct fault fault = FAULT_INITIAL;
 
-	account_watch_look(watch, stand.lease);
+	account_watch_compare(watch, stand.lease);
 	damage(damaged);
 	for (size_t i = 0; i < ACCOUNTS; i++)
 		ck_assert(accounts_set_enabled(stand.directory, stand.accounts[i].name, false, NULL,
 					       &fault));
-	account_watch_look(watch, stand.lease);
+	account_watch_compare(watch, stand.lease);
 	account_watch_close(watch);
 	ck_assert_uint_eq(state_of(other).last, 1);
 }

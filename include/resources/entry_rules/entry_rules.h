@@ -3,7 +3,7 @@
  *
  *     exchange    POST /v2/token: a code is exchanged for a join token
  *     livekit     the same at LiveKit's token endpoint
- *     look        GET /v2/join: what a code opens; nothing is counted
+ *     describe    GET /v2/join: what a code opens; nothing is counted
  *     waiting     GET /v2/tickets: nothing is decided about the ticket. First the room alone is
  *                 asked about; only if that keeps people out are the code and the person
  *     admitted    the same, once it is admitted: it is exchanged as the code would be
@@ -18,7 +18,7 @@
  *     exchange, livekit, admitted   code (known, room, role, switch, account, times and uses), ban,
  *                                   opening times, user_id, role (livekit), door (not admitted),
  *                                   places
- *     look, waiting                 the same without door and places; look without bans, waiting
+ *     describe, waiting             the same without door and places; describe without bans,
  *                                   whether or not the room is open yet
  *     token, caller                 room, opening times, code, user_id, ban, removal; and, before
  *                                   the media server is asked, role and places

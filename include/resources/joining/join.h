@@ -17,7 +17,7 @@ handler join_livekit_settle;
  * it. */
 handler tickets_get;
 /* Returns what a code opens. Rejects codes like `join`, but counts only unknown codes. */
-handler join_look;
+handler join_describe;
 /* Returns access to the media server for the holder of a join token. */
 handler token_join;
 handler token_join_settle;

@@ -169,14 +169,14 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 	[ENTRY_CODE_UNKNOWN] = {
 		code_is_unknown, ENTRY_OF_PERSON,
 		REFUSAL(FORBIDDEN, code_not_found, JOIN_DISABLED),
-		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(LOOK),
+		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(DESCRIBE),
 	},
 	/* A load that is running, or was interrupted, has records of an account that does not
 	 * exist. */
 	[ENTRY_ACCOUNT_UNKNOWN] = {
 		account_is_unknown, ENTRY_OF_PERSON,
 		REFUSAL(NOT_FOUND, code_not_found, JOIN_NOT_REFUSED),
-		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(LOOK) |
+		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(DESCRIBE) |
 			  AT_MOMENT(WAITING) | AT_MOMENT(ADMITTED),
 	},
 	[ENTRY_ROOM_DELETED] = {
@@ -297,7 +297,7 @@ static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 		RULE(ROLE_ADMITS_NOBODY), RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL),
 		RULE(ROOM_FULL),
 	},
-	[ENTRY_LOOK] = {
+	[ENTRY_DESCRIBE] = {
 		OF_CODE, RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED),
 	},
 	/* Whoever waits for a room that is not open yet goes on waiting. */
@@ -323,7 +323,7 @@ static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 /* clang-format on */
 
 /* Moments at which the metric does not count refusals. */
-#define UNCOUNTED (AT_MOMENT(LOOK) | AT_MOMENT(ROLE))
+#define UNCOUNTED (AT_MOMENT(DESCRIBE) | AT_MOMENT(ROLE))
 
 enum entry_rule_name entry_rule_at(enum entry_moment moment, size_t rank)
 {

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "resources/lists.h"
 
-/* Events that one request looks at, whether they match or not. */
-#define LOOKED_AT_MOST 10000
+/* Events that one request examines, whether they match or not. */
+#define EXAMINED_MOST 10000
 
 bool event_type_matches(struct slice wanted, struct slice type)
 {
@@ -53,12 +53,12 @@ static size_t count_at_once(const struct call *call, const struct list *list, ui
 	return left < most ? (size_t)left : most;
 }
 
-/* Adds the matching events after *seq. Sets *seq to the last event that it looked at. */
+/* Adds the matching events after *seq. Sets *seq to the last event that it examined. */
 static bool add_entries(struct call *call, struct list *list, const struct audit_state *state,
 			uint64_t *seq, struct fault *fault)
 {
-	const uint64_t end = state->last - *seq < LOOKED_AT_MOST ? state->last
-								 : *seq + LOOKED_AT_MOST;
+	const uint64_t end = state->last - *seq < EXAMINED_MOST ? state->last
+								: *seq + EXAMINED_MOST;
 	struct audit_entry entries[AUDIT_READ_MOST];
 
 	while (*seq < end && !list_is_full(list)) {
@@ -79,8 +79,7 @@ static bool add_entries_before(struct call *call, struct list *list,
 			       const struct audit_state *state, uint64_t *seq, struct fault *fault)
 {
 	uint64_t at = *seq == 0 || *seq > state->last ? state->last + 1 : *seq;
-	const uint64_t end = at > state->first + LOOKED_AT_MOST ? at - LOOKED_AT_MOST
-								: state->first;
+	const uint64_t end = at > state->first + EXAMINED_MOST ? at - EXAMINED_MOST : state->first;
 	struct audit_entry entries[AUDIT_READ_MOST];
 
 	while (at > end && !list_is_full(list)) {

@@ -155,10 +155,10 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 				  json_as_text(call->arena, body), fault);
 }
 
-bool join_look(struct call *call, struct fault *fault)
+bool join_describe(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange = { .entrant = { .call = call, .moment = ENTRY_LOOK } };
+	struct exchange exchange = { .entrant = { .call = call, .moment = ENTRY_DESCRIBE } };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done, asks;

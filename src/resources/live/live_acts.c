@@ -214,7 +214,7 @@ static bool add_to_group(struct group *group, const struct peer *found)
 }
 
 /* Goes through those inside, as many as one transaction takes; the call goes on with the others in
- * another one. A validated call looks at these alone. */
+ * another one. A validated call considers only these. */
 static bool add_role(struct group *group)
 {
 	struct call *call = group->call;

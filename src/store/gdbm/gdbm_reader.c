@@ -78,7 +78,7 @@ size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
 
 /* Compares the key at the place; *value is the value that follows it. A different key is believed
  * only if its block is verified. */
-static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struct gdbm_place *place,
+static enum gdbm_answer entry_read(const struct gdbm_reader *reader, const struct gdbm_place *place,
 				   struct slice key, struct slice *value, uint64_t *block)
 {
 	const uint64_t size = (uint64_t)place->key_size + (uint64_t)place->value_size;
@@ -111,7 +111,7 @@ static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, size_t b
 		if (place.hash == -1)
 			return GDBM_ABSENT;
 		if ((uint32_t)place.hash == hash)
-			answer = entry_look(reader, &place, key, value, block);
+			answer = entry_read(reader, &place, key, value, block);
 		if (answer != GDBM_ABSENT)
 			return answer;
 		at = at + 1 < reader->bucket_places ? at + 1 : 0;

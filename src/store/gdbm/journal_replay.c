@@ -170,8 +170,8 @@ static bool is_zero(const char *bytes, size_t size)
 }
 
 /* Looks for a torn tail, and for groups after the end that record a higher durable number. */
-static void look_after_end(struct reading *reading, uint64_t segment, const char *bytes,
-			   size_t size, size_t from)
+static void check_after_end(struct reading *reading, uint64_t segment, const char *bytes,
+			    size_t size, size_t from)
 {
 	const size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
 	size_t at;
@@ -228,9 +228,9 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 		reading->end->visited_segment = first;
 		if (first > reading->next)
 			note_damage(reading, first, 0, first - 1);
-		look_after_end(reading, first, bytes, size,
-			       reading->end->is_damaged ? SEGMENT_HEAD
-							: read_groups(reading, bytes, size));
+		check_after_end(reading, first, bytes, size,
+				reading->end->is_damaged ? SEGMENT_HEAD
+							 : read_groups(reading, bytes, size));
 	}
 	if (size > 0)
 		files->unmap(files, bytes, size);

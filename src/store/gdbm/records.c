@@ -296,7 +296,7 @@ static void prefix_of(const struct store_kind *kind, const struct id *parent, bo
 		key_add(prefix, &side, 1);
 }
 
-static bool side_look(struct side *side, const struct store_page *page, struct fault *fault)
+static bool side_read(struct side *side, const struct store_page *page, struct fault *fault)
 {
 	const struct slice prefix = key_slice(&side->prefix);
 	struct slice key;
@@ -334,7 +334,7 @@ static bool side_open(struct transaction *transaction, const struct btree *tree,
 		key_add(&start, "", 1);
 	}
 	return btree_seek(&side->cursor, transaction, tree, key_slice(&start), goes_back, fault) &&
-	       side_look(side, page, fault);
+	       side_read(side, page, fault);
 }
 
 /* Returns the side that has the next record, or NULL if there are no more records. */
@@ -395,7 +395,7 @@ static bool page_of_ids(struct transaction *transaction, const struct store_kind
 		page->damaged = (struct id){ { 0 } };
 		page->count++;
 		bytes += record->value.size;
-		if (!btree_step(&side->cursor, fault) || !side_look(side, page, fault))
+		if (!btree_step(&side->cursor, fault) || !side_read(side, page, fault))
 			return false;
 	}
 	page->is_last = side == NULL;

@@ -17,9 +17,9 @@
 #include "store/store.h"
 
 /* Milliseconds. */
-#define LOOK_EVERY 100
+#define POLL_EVERY 100
 /* Number of checks whether a pooler shares sessions. */
-#define POOLER_LOOKS 8
+#define POOLER_CHECKS 8
 
 /* ---- the target ---- */
 
@@ -115,7 +115,7 @@ static bool wait_for(const struct wire *wire, int64_t until)
 		return false;
 	if (rest > 0)
 		poller.events |= POLLOUT;
-	n = poll(&poller, 1, left < LOOK_EVERY ? (int)left : LOOK_EVERY);
+	n = poll(&poller, 1, left < POLL_EVERY ? (int)left : POLL_EVERY);
 	if (n == 0 || (n < 0 && errno == EINTR))
 		return true;
 	if (n < 0)
@@ -566,7 +566,7 @@ static bool shares_sessions(struct wire *wire, struct wire *other)
 {
 	const int own = process_now(wire);
 
-	for (int i = 0; i < POOLER_LOOKS; i++) {
+	for (int i = 0; i < POOLER_CHECKS; i++) {
 		const int others = process_now(other);
 
 		if (own == 0 || others == 0)

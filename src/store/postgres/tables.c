@@ -16,7 +16,7 @@ static bool is_foreign(struct fault *fault)
 }
 
 /* Reads the version of the tables; *version is 0 if there are none. */
-static bool look_at_tables(struct wire *wire, int *version, struct fault *fault)
+static bool inspect_tables(struct wire *wire, int *version, struct fault *fault)
 {
 	char state[6];
 
@@ -145,10 +145,10 @@ static bool create_tables(struct wire *wire, const struct store_form *form, bool
 	int number;
 
 	*was_made = false;
-	if (!look_at_tables(wire, &number, fault))
+	if (!inspect_tables(wire, &number, fault))
 		return false;
 	if (number == 0 &&
-	    (!make_tables(wire, form, was_made, fault) || !look_at_tables(wire, &number, fault)))
+	    (!make_tables(wire, form, was_made, fault) || !inspect_tables(wire, &number, fault)))
 		return false;
 	if (number == 0)
 		return is_foreign(fault);
@@ -170,7 +170,7 @@ bool store_postgres_create(const char *url, const struct store_form *form, bool 
 static bool check_tables(struct wire *wire, const struct store_form *form, bool is_writer,
 			 struct store_postgres_version *version, struct fault *fault)
 {
-	if (!look_at_tables(wire, &version->number, fault))
+	if (!inspect_tables(wire, &version->number, fault))
 		return false;
 	if (version->number == 0)
 		return fault_cause(

@@ -419,7 +419,7 @@ static const char *give_role(struct scene *scene)
 static const char *(*const goes_on[ENTRY_MOMENTS])(struct scene *scene) = {
 	[ENTRY_EXCHANGE] = exchange,
 	[ENTRY_LIVEKIT] = exchange_livekit,
-	[ENTRY_LOOK] = look,
+	[ENTRY_DESCRIBE] = look,
 	[ENTRY_WAITING] = ask_for_ticket,
 	[ENTRY_ADMITTED] = ask_for_ticket,
 	[ENTRY_TOKEN] = join_with_token,

@@ -85,7 +85,7 @@ static const struct {
 	{ METHOD_PATCH, "/v2/rooms/$r", "{\"size\":5}", 200, 2 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 5 },
 	{ METHOD_PATCH, "/v2/rooms/$r", "{\"size\":0}", 200, 2 },
-	/* Whom a ban is of is looked up by its name, which nothing announces. */
+	/* A ban's person or code is found by a name, which nothing announces. */
 	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"m\",\"room_id\":\"$r\"}", 200, 3 },
 	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"m\",\"room_id\":\"$r\",\"reason\":\"x\"}", 200,
 	  3 },

@@ -1270,7 +1270,7 @@ START_TEST(a_member_behind_the_others_changes_nothing)
 		free(former[i]);
 	}
 	ask_by_last("after");
-	/* A write looks at all roles, of which it leaves the texts alone. */
+	/* A write reads all roles, and leaves their texts alone. */
 	done(&one, METHOD_PATCH, "{\"region\":\"in\"}", NULL, "/v2/templates/%s/settings",
 	     life.one);
 	text = ask_reader(0, &life, backend, webhook);
