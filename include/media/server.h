@@ -24,8 +24,8 @@ struct server_request {
 	struct slice url, headers, body;
 	size_t answer_most; /* bytes of the answer that are read */
 	bool is_once; /* it changes something, so it is never made again */
-	/* Of the room that it changes; empty for none. While another call changes something in the
-	 * room, it waits. */
+	/* The room that it changes, or empty. It waits while another call changes something in that
+	 * room. */
 	struct slice room;
 	bool is_shared; /* the same request of several calls is made once for all of them */
 	unsigned patience; /* milliseconds to wait for the answer; 0 for as long as usual */
@@ -34,8 +34,8 @@ struct server_request {
 /* What an answer says about the server. */
 struct server_verdict {
 	bool is_up;
-	/* Why it is not up, or that its clock differs: one of the sentences of anteroom-api(7);
-	 * empty if all is well. Never text of the answer. */
+	/* Says why it is not up, or that its clock differs, with a sentence of anteroom-api(7).
+	 * Empty if all is well. Never contains text of the answer. */
 	char message[100];
 	int64_t ahead; /* seconds by which its clock is ahead; 0 if unknown */
 };
@@ -52,25 +52,26 @@ enum server_capability {
 extern const char *const server_capability_names[SERVER_CAPABILITIES];
 bool server_can(enum backend_type type, enum server_capability capability);
 
-/* Returns the URL of the API that belongs to a backend's url: its own with http for ws. */
+/* Returns the URL of the API of a backend: its url with http in place of ws, and https in place of
+ * wss. */
 struct slice server_api_url(struct arena *arena, struct slice url);
 
 /* ---- rooms and people; the type must have SERVER_LIST ----
  *
- * Times are those of the server's clock, and 0 if unknown. Slices are in the arena, and as long as
- * the server made them. */
+ * Times are those of the server's clock, and 0 if unknown. Slices are in the arena. Their sizes are
+ * not limited. */
 
 /* A room that the server has. */
 struct server_room {
 	struct slice name; /* Anteroom's id of the room, if Anteroom made its name */
-	/* The server's own id, which is another one each time the room is made. */
+	/* The server's own id, which is new each time the room is made. */
 	struct slice id;
 	int64_t created; /* milliseconds since 1970 */
 };
 
 /* What a person may do there. */
 struct server_rights {
-	bool is_known; /* else the server did not say */
+	bool is_known; /* false if the server did not say */
 	bool subscribes;
 	bool audio, video, screen; /* may be published */
 };
@@ -80,7 +81,8 @@ struct server_rights {
 struct server_person {
 	struct slice stay; /* the server's own id of the stay */
 	struct slice identity; /* by which the server is asked about the person */
-	/* As in the token; empty where it had none, except that user_id is then the identity. */
+	/* As in the token, and empty if the token did not have it. But without a user_id, user_id
+	 * is the identity. */
 	struct slice user_id, role, entry, code;
 	struct slice name, metadata;
 	enum name_origin name_origin;
@@ -105,11 +107,11 @@ void server_list_people(struct arena *arena, const struct server *server, int64_
 void server_ask_person(struct arena *arena, const struct server *server, int64_t now,
 		       struct slice room, struct slice identity, struct server_request *request);
 
-/* Builds the request that finds out whether rooms make themselves at the server. It changes nothing
- * there. The type must have SERVER_LIST. */
+/* Builds the request that finds out whether the server creates rooms when somebody joins. It
+ * changes nothing there. The type must have SERVER_LIST. */
 void server_probe_rooms(struct arena *arena, const struct server *server, int64_t now,
 			struct server_request *request);
-/* Returns true if the answer says that they do not, and writes so into the verdict. */
+/* Returns true if the answer says that it does not, and says so in the verdict. */
 bool server_read_probe(const struct server *server, const struct outcome *outcome,
 		       struct server_verdict *verdict);
 
@@ -145,8 +147,9 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 void server_remove_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity, struct server_request *request);
 /* Builds the request to set what a person is and may do, all at once. guest: role, user_id, entry,
- * code, and what the role may do; role.data NULL leaves all of these as they are, name.data NULL
- * the name and its origin. metadata: data NULL likewise. The type must have SERVER_ROLE. */
+ * code, and what the role may do. If role.data is NULL, all of these stay as they are. If name.data
+ * is NULL, the name and its origin stay. If metadata.data is NULL, the metadata stays. The type
+ * must have SERVER_ROLE. */
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
 			  const struct access_guest *guest, struct slice metadata,
@@ -155,10 +158,10 @@ void server_update_person(struct arena *arena, const struct server *server, int6
 void server_end_room(struct arena *arena, const struct server *server, int64_t now,
 		     struct slice room, struct server_request *request);
 
-/* Returns true if rooms do not make themselves at this server (create_rooms). */
+/* Returns true if the server does not create rooms when somebody joins (create_rooms). */
 bool server_makes_rooms(enum backend_type type, const json_t *config);
-/* Builds the request to make a room. It changes nothing if the server has the room, so it may be
- * made again. size: the most people; 0 for no limit. agents: as in struct access_guest.
+/* Builds the request to make a room. If the server has the room, the request changes nothing, so it
+ * may be sent again. size: the most people; 0 for no limit. agents: as in struct access_guest.
  * server_makes_rooms must be true. */
 void server_make_room(struct arena *arena, const struct server *server, int64_t now,
 		      struct slice room, int64_t size, const json_t *agents,
@@ -217,7 +220,8 @@ struct server_event {
  * header. now: seconds since 1970. */
 bool server_signed_event(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice authorization, struct slice body);
-/* Reads an event. Returns false if it is none, or of a kind that nobody needs. */
+/* Reads an event. Returns false if the body is not an event, or if nobody needs events of its
+ * kind. */
 bool server_read_event(struct arena *arena, const struct server *server, struct slice body,
 		       struct server_event *event);
 

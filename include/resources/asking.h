@@ -62,8 +62,9 @@ struct asked {
 	int64_t since; /* is under way since this time of clock_monotonic */
 	int64_t until; /* waits until this time at most */
 	unsigned tries;
-	/* A request with is_shared: those of other calls that get its answer, and the next one that
-	 * others may share; whether it is made for others, and has ended. */
+	/* Of a request with is_shared: the requests of other calls that get its answer; the next
+	 * request that others may share; whether it is made for others, and whether it has
+	 * ended. */
 	struct asked *sharers, *next_shared;
 	bool is_first, has_ended;
 };

@@ -286,7 +286,7 @@ void call_draw_etag(struct call *call);
 /* The rule for If-Match and If-None-Match as a sentence. Other values could never match. */
 #define CALL_CONDITION_SENTENCE \
 	"must be * or a list of ETags in double quotes, as responses have them, such as \"5f2a\""
-/* Reads such a header. Returns false if it violates the rule. Makes an empty header absent. */
+/* Reads a request header. Returns false if it violates the rule. Makes an empty header absent. */
 bool call_condition_read(struct slice *header);
 /* Sets the ETag header of the response to `etag` as text in quotes. */
 void call_etag(struct call *call, uint64_t etag);
@@ -309,7 +309,7 @@ struct slice call_query_text(const struct call *call, const char *name);
 json_t *call_share(const json_t *value);
 /* Returns an object in the arena with the same members, which are shared. */
 json_t *call_copy(struct call *call, const json_t *object);
-/* Replaces a member of such a copy by a copy of that member, or by an empty object if the member is
+/* Replaces a member of the copy by a copy of that member, or by an empty object if the member is
  * missing, and returns it. So only the objects on the path to a change are copied. */
 json_t *call_copy_member(json_t *copy, const char *name);
 

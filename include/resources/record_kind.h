@@ -61,7 +61,7 @@ struct record_kind {
 #define RECORD_KIND_DECLARED(name_) extern const struct record_kind name_##_kind;
 EACH_KIND(RECORD_KIND_DECLARED)
 /* clang-format on */
-/* In the order of EACH_KIND (records/kinds.h), which is that of a dump. */
+/* In the order of EACH_KIND (records/kinds.h), which is also the order of a dump. */
 extern const struct record_kind *const record_kinds[RECORD_KINDS];
 
 /* The form (records/form.h) of all these kinds, and of the lease. */
@@ -73,8 +73,7 @@ void record_kinds_verify(void);
 /* Returns NULL for the lease. */
 const struct record_kind *record_kind_of(const struct store_kind *kind);
 
-/* Returns the kind below whose records those of this kind are found; NULL if they are found in the
- * account. */
+/* Returns the kind of the parents of these records; NULL if they belong to the account. */
 const struct record_kind *record_kind_above(const struct record_kind *kind);
 
 /* Adds a finding for each rule that a document made from a record violates. Changes the

@@ -2,8 +2,8 @@
  * after the time for which the kind keeps them (resources/record_kind.h). What belongs to them is
  * removed with them, and they are no longer counted.
  *
- * Each call takes a bounded number of records. Whoever sweeps makes a transaction of each call, so
- * that others can write in between (background/live_watch.c).
+ * Each call takes a bounded number of records. The caller (background/live_watch.c) makes each call
+ * in a transaction of its own, so that others can write in between.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_SWEEP_H

@@ -442,8 +442,8 @@ void dispatcher_send_once(struct dispatcher *dispatcher, const struct id *accoun
 	dispatcher_wake(dispatcher);
 }
 
-/* Returns whether the single may be given to the sender now. Events leave places of their webhook
- * to those of the event log. */
+/* Returns whether the single may be given to the sender now. Single events leave places of their
+ * webhook to events of the event log. */
 static bool may_be_sent(const struct dispatcher *dispatcher, const struct single *single)
 {
 	const struct use use = use_of(dispatcher, &single->account, &single->webhook);

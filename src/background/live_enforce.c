@@ -108,8 +108,8 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 				room->changes_from = change;
 				watched_account_of(watch, account)->notifying++;
 			}
-			/* A session closes that has begun to, and that of a backend that is
-			 * gone. */
+			/* A session that has begun to close goes on; the session of a deleted
+			 * backend closes. */
 			room->closes = room->closes || live.closing != 0 ||
 				       watched_backend_of(watch, account, &live.backend) == NULL;
 		}

@@ -253,7 +253,7 @@ void pending_take_ended(struct live_watch *watch)
 	done = watch->done;
 	watch->done = NULL;
 	pthread_mutex_unlock(&watch->lock);
-	/* The one that ended last is the first of the list. */
+	/* The request that ended last is the first of the list. */
 	for (; done != NULL; done = next) {
 		next = done->next;
 		done->next = first;

@@ -188,8 +188,8 @@ struct live_watch {
 /* Returns the account, and adds it if it is not known. The pointer is valid until the next call. */
 struct watched_account *watched_account_of(struct live_watch *watch, const struct id *id);
 
-/* Begins a round, in which each account has a turn of some milliseconds for each kind of work.
- * Whoever takes longer owes the rest in the next rounds. */
+/* Begins a round, in which each account has a turn of some milliseconds for each kind of work. An
+ * account that takes longer has less time in the next rounds. */
 void watched_begin_turns(struct live_watch *watch);
 /* Returns true if the account may work on in this round; else there is another one at once. */
 bool watched_has_turn(struct live_watch *watch, const struct id *account, enum watch_work work);

@@ -218,7 +218,8 @@ static bool replace_earlier(struct media_queue *queue, struct share *share, stru
 		add_sharer(asked, earlier);
 		if (is_placed)
 			continue;
-		/* Whoever changes something all the time has waited as long as the first. */
+		/* Somebody who changes something all the time has waited as long as the first
+		 * change. */
 		asked->until = earlier->until;
 		share_put_in(queue, share, link, asked);
 		link = &asked->next;

@@ -32,7 +32,7 @@ bool webhook_wants(struct arena *arena, const struct webhook *webhook,
 
 /* ---- the message ---- */
 
-/* The types of events in rooms. Their bodies have members that those of 100ms have. */
+/* The types of events in rooms. Their bodies have members that the bodies of 100ms have. */
 static bool is_live(struct slice type)
 {
 	static const char *const beginnings[] = { "session.", "peer.", "role.change.",
@@ -111,7 +111,7 @@ bool webhook_message(struct arena *arena, const struct webhook *webhook, const s
 	buffer_append(&headers, entry->id);
 	buffer_append_text(&headers, "\nwebhook-timestamp: ");
 	buffer_append_integer(&headers, now / 1000);
-	/* One signature for each valid secret, that of the current secret first. */
+	/* A signature for each valid secret. The signature of the current secret comes first. */
 	buffer_append_text(&headers, "\nwebhook-signature:");
 	append_signature(&headers, webhook->secret, buffer_slice(&text));
 	for (size_t i = 0; i < webhook->former_count; i++) {

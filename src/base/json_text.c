@@ -36,7 +36,7 @@ struct reader {
 	const char *at, *end;
 	const char *sentence; /* says what the flaw is */
 	const struct origin *origin;
-	struct level *levels; /* room for origin->depth of them */
+	struct level *levels; /* an array of origin->depth levels */
 	size_t depth;
 	/* For strings with escapes. A name has a buffer of its own, because it is needed until its
 	 * value is read. */

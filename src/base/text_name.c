@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define DIGITS_MOST 6 /* of TEXT_NAME_NUMBER_MOST */
-/* Shown as a blank, though it is none by its properties. */
+/* Shown as a blank, although Unicode does not count it as one. */
 #define BRAILLE_BLANK 0x2800
 
 /* Most names are ASCII: they need no tables. */

@@ -1,6 +1,6 @@
-/* See base/time_zone.h. A file has its data twice, with times of 4 and of 8 bytes; the former are
- * skipped. After the last of its transitions its last line holds: a rule as in the variable TZ of
- * POSIX.
+/* See base/time_zone.h. A file has its data twice, with times of 4 bytes and of 8 bytes. The data
+ * with 4 bytes are skipped. After the last transition, the last line of the file counts: a rule as
+ * in the variable TZ of POSIX.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/time_zone.h"

@@ -309,7 +309,7 @@ static void put_source(json_t *sources, bool is_allowed, const char *name)
 		array_put(sources, json_string(name));
 }
 
-/* What is left out of the permission is taken away, and an empty attribute is removed. */
+/* LiveKit takes away what the permission leaves out, and removes an empty attribute. */
 static void put_rights(json_t *body, const struct access_guest *guest)
 {
 	const bool publishes = guest->audio || guest->video || guest->screen;
@@ -390,7 +390,7 @@ static int64_t integer_of(const json_t *value)
 	return text_integer(text_of_json(value), &integer) ? integer : 0;
 }
 
-/* Returns milliseconds. unit: that of the member, as its number per second. */
+/* Returns milliseconds. unit: of the member, as the number of units per second. */
 static int64_t time_in(const json_t *message, const char *name, int64_t unit)
 {
 	const int64_t time = integer_of(member(message, name));
@@ -415,8 +415,8 @@ struct value {
 	int meaning;
 };
 
-/* Returns the meaning of a value, which has its name or its number. other: that of a value that is
- * not in the table. */
+/* Returns the meaning of a value, which has its name or its number. other: the meaning of a value
+ * that is not in the table. */
 static int meaning_in(const json_t *message, const char *name, const struct value *values,
 		      size_t count, int other)
 {

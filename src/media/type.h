@@ -22,7 +22,8 @@ struct server_functions {
 			   struct server_request *request);
 	void (*probe_rooms)(struct arena *arena, const struct server *server, int64_t now,
 			    struct server_request *request);
-	/* Returns what is to be set if rooms do not make themselves there, else NULL. */
+	/* Returns what to set in the backend if the server does not create rooms by itself, else
+	 * NULL. */
 	const char *(*read_probe)(int status, struct slice answer);
 	/* NULL without SERVER_REMOVE. */
 	void (*remove_person)(struct arena *arena, const struct server *server, int64_t now,
@@ -44,7 +45,7 @@ struct server_functions {
 	/* NULL without SERVER_END. */
 	void (*end_room)(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice room, struct server_request *request);
-	/* NULL if rooms make themselves. */
+	/* NULL if the server always creates rooms by itself. */
 	void (*make_room)(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, int64_t size, const json_t *agents,
 			  struct server_request *request);

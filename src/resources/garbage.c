@@ -29,8 +29,8 @@ struct counter {
 	bool is_there;
 };
 
-/* Loads the record that counts those of this row, unless it is the parent. counter->member is NULL
- * if there is none. */
+/* Loads the record that counts the records of this row, unless it is the parent. counter->member is
+ * NULL if there is none. */
 static bool counter_load(struct call *call, const struct relation *relation,
 			 enum store_reading reading, struct counter *counter, struct fault *fault)
 {

@@ -200,7 +200,7 @@ static bool check_counts(struct call *call, const struct record_table *table, co
 	return true;
 }
 
-/* Gets the record that counts those of a row. */
+/* Gets the record that counts the records of a row. */
 static bool counter_get(struct call *call, const struct member *member, const void *record,
 			enum store_reading reading, void **counter, bool *is_there,
 			struct fault *fault)

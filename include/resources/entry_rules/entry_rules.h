@@ -74,8 +74,9 @@ enum entry_scope {
 	ENTRY_OF_PERSON = 1 << 1, /* by the code, the token or the stay */
 	ENTRY_OF_DOOR = 1 << 2, /* a person who is to wait until somebody lets them in */
 	ENTRY_OF_ROLE = 1 << 3, /* everybody with the role */
-	/* Whoever comes when others are inside. Among those inside, the last of the role or of the
-	 * room must go: live_enforce goes by the numbers, and does not ask about each person. */
+	/* A person who comes when others are inside. Among those inside, the last of the role or of
+	 * the room must go: live_enforce goes by the numbers, and does not ask about each
+	 * person. */
 	ENTRY_OF_PLACE = 1 << 4
 };
 

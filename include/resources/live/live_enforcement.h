@@ -46,7 +46,7 @@ struct chosen {
 /* One run over a room. What is referred to is in the arena of the calls. */
 struct enforcement {
 	struct id room;
-	struct id backend; /* of the session; of a room without one, where somebody was seen */
+	struct id backend; /* of the session; if there is none, where somebody was seen */
 	bool checks_all; /* else only whether there is a place for everybody */
 	/* Looks for bans of each person; else those hold that were found when they came in. */
 	bool checks_bans;

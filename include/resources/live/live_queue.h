@@ -56,7 +56,7 @@ struct notified_roles {
 	bool are_all; /* all roles of all templates */
 	struct notified_role roles[NOTIFIED_ROLES_MOST];
 };
-/* Adds a role, or keeps the one that means it. */
+/* Adds a role, unless a role or template in the list means it already. */
 void notified_roles_add(struct notified_roles *roles, const struct notified_role *role);
 /* Returns true if this role of the template is meant. */
 bool notified_roles_have(const struct notified_roles *roles, const struct id *template_id,

@@ -2,11 +2,11 @@
  * account.
  *
  * A person is banned by user_id, a code by its hash (media_code_hash). A ban is found by its name,
- * which follows from whom it is of and the room, so each of these has at most one. Expired
- * bans, until they are removed (resources/sweep.h), count as if they did not exist.
+ * which follows from the person or code and the room. So a person or a code has at most one ban in
+ * a room. Expired bans, until they are removed (resources/sweep.h), count as if they did not exist.
  *
- * The record of the account's media (resources/stored/media_record.h), which whoever lets people in
- * reads anyway, has the number of bans: an account without bans costs no further read.
+ * The record of the account's media (resources/stored/media_record.h), which is read anyway before
+ * somebody is let in, has the number of bans: an account without bans costs no further read.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_STORED_BAN_RECORD_H

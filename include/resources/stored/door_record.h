@@ -6,8 +6,8 @@
  * is therefore one number in the door, whatever the number of people: the last id that is admitted.
  *
  * A ticket lapses if nobody asks for it for DOOR_LAPSES, or, once it is admitted, for
- * DOOR_ADMITTED_FOR. When it was last asked for, and when everybody was admitted, is kept in memory
- * (door_polls.h); the former is written now and then.
+ * DOOR_ADMITTED_FOR. Both times, that of the last poll and that at which everybody was admitted,
+ * are in memory (door_polls.h); the time of the last poll is also stored now and then.
  *
  * None of this is in a dump: whoever still waits asks to be let in again.
  *
@@ -78,8 +78,8 @@ struct door_ticket {
 };
 
 /* Somebody at the door, known by the code if that has a user_id; else by the browser, and by name
- * and address; else, without either, by code and address. There is a record of people with such a
- * code, and of those who were denied: one for each way in which a person is known. */
+ * and address; else, without either, by code and address. People whose code has a user_id have a
+ * record, and so do people who were denied: a record for each way in which the person is known. */
 struct visitor {
 	struct store_record stored; /* parent: the room */
 	struct slice ticket; /* the name of the last one, or of the one that was denied */

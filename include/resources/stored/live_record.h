@@ -104,8 +104,8 @@ struct peer {
 	struct id name_id;
 };
 
-/* What must not come back: whoever has a token with this entry, or a room that was deleted. Kept
- * as long as tokens may be valid. */
+/* What must not come back: anybody who has a token with this entry, or a room that was deleted.
+ * Kept as long as tokens may be valid. */
 struct revocation {
 	struct store_record stored;
 	struct slice name; /* the entry, or the id of the room */
@@ -129,7 +129,7 @@ struct inside_stay {
 struct inside {
 	struct store_record stored; /* parent: the room */
 	struct slice entry;
-	struct inside_stay *stays; /* those inside; the one that came last is the last */
+	struct inside_stay *stays; /* those inside, in the order in which they came */
 	size_t stay_count;
 };
 

@@ -27,8 +27,9 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 json_t *template_part_document(struct call *call, const struct template_record *record,
 			       enum template_part part);
 
-/* Returns the credentials of a stored upload that a new upload keeps, borrowed: those of an upload
- * with the same type and location, if the new one has none. Otherwise returns NULL. */
+/* Returns the credentials of a stored upload that a new upload keeps, borrowed: if the new upload
+ * has no credentials, the credentials of a stored upload with the same type and location. Otherwise
+ * returns NULL. */
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
 
 /* ---- the configuration of recordings ---- */

@@ -9,8 +9,9 @@
 #include "base/digest.h"
 #include "base/text.h"
 
-/* The most people among whom a user_id is looked for. In a larger crowd, whoever has one fits: no
- * call reads thousands of records, and the records hold the limits again when the person is in. */
+/* The most people among whom a user_id is looked for. In a larger crowd, anybody with a user_id
+ * fits: no call reads thousands of records, and the records hold the limits again when the person
+ * is in. */
 #define SEARCHED_MOST 1000
 
 /* in_role, in_room: others inside. */
@@ -153,7 +154,7 @@ bool live_find_fit(struct call *call, const struct live_applicant *applicant, en
 			      in_room - 1);
 		if (*fit == LIVE_FITS)
 			return true;
-		/* Stays may be left over: those of this person, and of others. */
+		/* Stays of this person, and of others, may be left over. */
 		if (!count_others(call, &live, &search, &in_role, &in_room, fault))
 			return false;
 		*fit = fit_of(applicant, in_role, in_room);

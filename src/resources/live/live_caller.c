@@ -59,8 +59,8 @@ static int compare_entries(const void *first, const void *second)
 	return slice_compare(a->entry, b->entry);
 }
 
-/* Copies those with the entry that this call looks for. The call may be another one than that of
- * the list, so nothing of the list is kept. */
+/* Copies those with the entry that this call looks for. The call may not be the one that read the
+ * list, so nothing of the list is kept. */
 static void copy_found(struct asking *asking, const struct server_person *people, size_t count,
 		       const struct server_room *room)
 {

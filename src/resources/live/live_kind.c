@@ -17,8 +17,8 @@ static void check_session_alone(const struct session *session, struct findings *
 		findings_add(findings, "/updated_at", "must not be before created_at");
 }
 
-/* An active session and the room in session need each other: a dump without one of them has
- * neither, so that it can be loaded. */
+/* An active session and the room in session need each other: a dump that lacks one of them leaves
+ * out the other, so that it can be loaded. */
 static bool session_record_check(struct call *call, const void *record, struct findings *findings,
 				 struct fault *fault)
 {

@@ -33,7 +33,7 @@
 /* Sessions that a call begins to close, and that it goes through. The watch finds those beyond. */
 #define CLOSINGS_MOST 1000
 #define CLOSINGS_VISITED 10000
-/* Sessions of a room that closed last, and may be those of a late event. */
+/* How many of the sessions of a room that closed last a late event may belong to. */
 #define LATE_SESSIONS 8
 /* Milliseconds after which an order to end a room no longer explains its end. */
 #define ENDING_LASTS 60000
@@ -498,7 +498,7 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 /* ---- what the media server has of somebody ---- */
 
 /* Finds out whether the media server has other attributes of somebody than the record, or other
- * rights. Those of people whom this service did not let in are their own business. */
+ * rights. People whom this service did not let in may have any. */
 static bool find_strange(struct room_merge *merge, const struct peer *peer,
 			 const struct server_person *person, bool *is, struct fault *fault)
 {
@@ -860,8 +860,9 @@ static bool find_returning(struct room_merge *merge, const struct arrivals *arri
 	return fault->kind == FAULT_NONE;
 }
 
-/* Finds out whether a newer room of the media server is that of the session after a restart: nobody
- * has ended the former one, and somebody of the session comes back soon after it was last seen. */
+/* Finds out whether a newer room of the media server is the room of the session after a restart:
+ * nobody has ended the old room, and somebody of the session comes back soon after it was last
+ * seen. */
 static bool session_continues(struct room_merge *merge, const struct report *report,
 			      bool *continues, struct fault *fault)
 {

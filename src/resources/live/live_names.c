@@ -21,7 +21,7 @@
 
 /* ---- where a name is ---- */
 
-/* Whether the number of a name is in brackets. A name without one has the number 1. */
+/* Whether the number of a name is in brackets. A name without a number has the number 1. */
 enum name_form { FORM_BRACKETS = 'b', FORM_COUNTED = 'c' };
 
 static uint32_t number_in(const struct id *id)

@@ -62,7 +62,7 @@ void notified_roles_add(struct notified_roles *roles, const struct notified_role
 		return;
 	if (roles->count == NOTIFIED_ROLES_MOST)
 		added.identity = 0;
-	/* The template means those of its roles that are there. */
+	/* The template stands for those of its roles that are in the list. */
 	for (size_t i = 0; i < roles->count && added.identity == 0; i++) {
 		if (id_compare(&roles->roles[i].template_id, &added.template_id) != 0)
 			roles->roles[kept++] = roles->roles[i];

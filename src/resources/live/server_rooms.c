@@ -1,5 +1,5 @@
-/* See resources/live/server_rooms.h. A hash of the ids chooses the group of a room, in which it
- * takes the place of the one that was made first.
+/* See resources/live/server_rooms.h. A hash of the ids chooses the group of a room. In a full
+ * group, the room replaces the one that was made first.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/live/server_rooms.h"
@@ -52,7 +52,8 @@ static bool is_same_key(const struct server_room_key *a, const struct server_roo
 	       id_compare(&a->account, &b->account) == 0;
 }
 
-/* Returns the entry of the room, or else the one that it may take: its room is another one. */
+/* Returns the entry of the room. If it has none, returns the entry of another room that it may
+ * take. */
 static struct entry *find_entry(struct server_rooms *rooms, const struct server_room_key *room)
 {
 	const uint32_t hash = checksum(0, room->room.bytes, sizeof room->room.bytes);

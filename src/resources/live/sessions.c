@@ -293,7 +293,7 @@ struct attendant {
 };
 
 struct attendance {
-	struct arena *arena; /* apart from that of the call */
+	struct arena *arena; /* not the arena of the call */
 	void *tree; /* by user_id (tsearch) */
 	struct attendant *attendants, **end;
 	int64_t now;

@@ -307,7 +307,8 @@ static bool journal_damaged(const struct opening *opening, struct fault *fault)
 	return true;
 }
 
-/* Returns whether there is a mark. Without one, the journal is read as far as it is valid. */
+/* Returns whether there is a mark. If there is no mark, the journal is read up to the first
+ * damage. */
 static bool salvage_has_mark(const struct opening *opening)
 {
 	const struct store_gdbm *store = opening->store;

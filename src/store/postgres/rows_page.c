@@ -1,5 +1,5 @@
-/* Pages: their statements, and pages that were read before, with own changes applied. See
- * store/postgres/rows_parts.h.
+/* Pages: their statements. A page that was read before is given again, with the changes of this
+ * transaction applied. See store/postgres/rows_parts.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
@@ -10,7 +10,8 @@
 
 /* ---- pages ---- */
 
-/* Returns the first text after all texts with the prefix, or an empty one if there is none. */
+/* Returns the first text after all texts with the prefix, or an empty text if no text follows
+ * them. */
 static struct slice end_of_prefix(struct slice prefix, char *bytes)
 {
 	size_t size = prefix.size;
@@ -24,7 +25,7 @@ static struct slice end_of_prefix(struct slice prefix, char *bytes)
 	return (struct slice){ bytes, size };
 }
 
-/* Returns the statement for newest first; the one for oldest first follows it. */
+/* Returns the statement for the order newest first. The next statement is for oldest first. */
 static enum statement page_statement(const struct store_kind *kind, const struct store_page *page)
 {
 	const bool has_side = page->side != STORE_BOTH_SIDES;
@@ -63,7 +64,7 @@ void page_query_make(const struct postgres_transaction *own, const struct store_
 			after.size = STORE_NAME_MAX;
 		query->statement = PAGE_BY_NAME;
 		parameters_bytes(parameters, after);
-		/* Names are not longer than this, so a longer prefix is cut. */
+		/* No name is longer than this, so a longer prefix is cut. */
 		if (prefix.size > STORE_NAME_MAX)
 			prefix.size = STORE_NAME_MAX;
 		parameters_bytes(parameters, prefix);
@@ -134,7 +135,7 @@ const struct store_page *page_known(const struct postgres_transaction *own,
 		    is_same_bound(other->parent, page->parent) &&
 		    is_same_bound(other->above, page->above) &&
 		    is_same_bound(other->below, page->below) &&
-		    /* Own changes are not applied to a page of names. */
+		    /* The changes of this transaction are not applied to a page of names. */
 		    (page->order != STORE_BY_NAME ||
 		     (own->first_change == NULL && slice_equal(other->prefix, page->prefix) &&
 		      slice_equal(other->after, page->after))))
