@@ -26,11 +26,11 @@ failed=0
 # The templates of account a, those of account b, and the codes of one room. Load has 256 lines a transaction, so
 # that each of them is several.
 few=${FULL:+300}
-few=${few:-100}
+few=${few:-50}
 many=${FULL:+2000}
-many=${many:-250}
+many=${many:-150}
 codes=${FULL:+2500}
-codes=${codes:-1100}
+codes=${codes:-600}
 
 fail()
 {
@@ -350,17 +350,17 @@ head -n 4 lines.dump >cut.dump
 expect 1 'the dump is incomplete' load many.cut cut.dump
 sed 5d lines.dump >gap.dump
 expect 1 'do not match the dump' load many.cut gap.dump
-sed 's/"max_uses":1001,/"max_uses":0,/' lines.dump >faulty.dump
-expect 1 'line 1010: ' load many.cut faulty.dump
+sed 's/"max_uses":501,/"max_uses":0,/' lines.dump >faulty.dump
+expect 1 'line 510: ' load many.cut faulty.dump
 grep -q '^  /code/max_uses: must' err || fail 'load: does not say which code'
 test ! -e many.cut || fail 'load: what was refused left a directory'
 
 # ---- a load that is refused, and one that is killed, leave nothing ----
-sed '401s/"name":"t/"name":" t/' b.dump >faulty.dump
-expect 1 'line 401: Invalid body param' load again faulty.dump
+sed '301s/"name":"t/"name":" t/' b.dump >faulty.dump
+expect 1 'line 301: Invalid body param' load again faulty.dump
 grep -qF '  /template/name: must be' err || fail 'load: does not say what is wrong'
 expect 1 'the line "end" is missing' load again /dev/null
-head -n $((many * 3 / 2)) b.dump >cut.dump
+head -n $((many * 2)) b.dump >cut.dump
 expect 1 'the dump is incomplete' load again cut.dump
 expect 0 'No damage' check again
 dumped again >second
