@@ -31,10 +31,19 @@ find src include tests -name '*.[ch]' -exec sha256sum {} + | sed "s/\$/ $common/
 not_passed <"$scratch/files" | sed 's/^[^ ]*  \(.*\) [^ ]*$/\1/' >"$scratch/new"
 
 # Comments, which clang-format does not break, are limited to 100 columns too, except tables and samples.
-while read -r file; do
-	expand -t 8 "$file" | awk -v file="$file" '
-		length > 100 && /^ *(\/\*|\*)/ && !/^ \*    / { print file ":" NR ": a comment of " length " columns" }'
-done <"$scratch/new" | grep . && exit 1
+xargs -r awk '
+	function expanded(line,   parts, n, i, out) {
+		n = split(line, parts, "\t")
+		out = parts[1]
+		for (i = 2; i <= n; i++)
+			out = sprintf("%s%" 8 - length(out) % 8 "s%s", out, "", parts[i])
+		return out
+	}
+	/^[ \t]*(\/\*|\*)/ && !/^ \*    / {
+		columns = length(expanded($0))
+		if (columns > 100)
+			print FILENAME ":" FNR ": a comment of " columns " columns"
+	}' <"$scratch/new" | grep . && exit 1
 
 # Prints the places that differ; `clang-format -i FILE` corrects them.
 xargs -r "$tool" --dry-run --Werror <"$scratch/new" || exit 1
