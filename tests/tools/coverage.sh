@@ -33,7 +33,9 @@ if [ $# = 3 ]; then
 				if (lines > 0)
 					print file, lines, name, seconds
 				file = ""
-			}'
+			}' >"$work/lines"
+	# In one write: what several processes write in pieces gets mixed up.
+	cat "$work/lines"
 	exit
 fi
 
