@@ -158,6 +158,7 @@ struct run {
 	struct door_change *door; /* private to resources/door/door.c */
 	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;
+	const struct id *old_answers; /* private to resources/retries/kept_answer.c */
 	const struct fault *damage; /* of what was read (resources/stored.h), or NULL */
 	/* What is wanted of a room once the transaction is committed (live_want in
 	 * resources/live/live_merge.h); zero: of several. */

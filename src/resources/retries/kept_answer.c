@@ -38,12 +38,19 @@ static bool removes(const struct call *call)
 	return call->etag % REMOVES_ONE_OF == 0;
 }
 
-/* Returns an id that separates expired responses from valid ones. */
-static struct id end_of_old(const struct call *call)
+/* Returns an id that separates expired responses from valid ones: the same for the whole run, also
+ * if the time of the database takes the place of call->now meanwhile, because the page is
+ * announced. */
+static const struct id *end_of_old(struct call *call)
 {
 	const int64_t seconds = (call->now - KEPT_ANSWER_LASTS) / 1000;
+	struct id *end = arena_alloc(call->arena, sizeof *end);
 
-	return id_lowest(seconds > 0 ? (uint32_t)seconds : 0, 0);
+	if (call->run.old_answers == NULL) {
+		*end = id_lowest(seconds > 0 ? (uint32_t)seconds : 0, 0);
+		call->run.old_answers = end;
+	}
+	return call->run.old_answers;
 }
 
 static struct store_page page_of_old(const struct id *end)
@@ -59,10 +66,7 @@ static struct store_page page_of_old(const struct id *end)
 
 static bool first_page_of_old(struct call *call, struct store_page *page)
 {
-	struct id *end = arena_alloc(call->arena, sizeof *end);
-
-	*end = end_of_old(call);
-	*page = page_of_old(end);
+	*page = page_of_old(end_of_old(call));
 	return removes(call);
 }
 
@@ -90,8 +94,7 @@ bool kept_answer_put(struct call *call, struct slice key, const unsigned char *f
 	const struct answer *answer = &call->answer;
 	const size_t size = answer->kept.data != NULL ? answer->kept.size : answer->size;
 	const struct slice etag = call_find_header(call, "ETag");
-	const struct id end = end_of_old(call);
-	struct store_page page = page_of_old(&end);
+	struct store_page page = page_of_old(end_of_old(call));
 	struct store_record old[REMOVED_MOST];
 	struct kept_answer kept = {
 		.stored.name = key,
