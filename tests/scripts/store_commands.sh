@@ -755,7 +755,15 @@ successor()
 	while test -n "$user" && ! ls -l "/proc/$second/fd" 2>/dev/null | grep -q store/lock; do
 		kill -0 "$second" || break
 	done
-	replace
+	"$program" backup copy roof/other 2>err
+	own roof/other
+	mv roof/moving roof/moved
+	# It gets the old lock before there is a new directory.
+	timeout 30 tail --pid="$server" -s 0.05 -f /dev/null
+	while ls -l "/proc/$second/fd" 2>/dev/null | grep -q store/lock; do
+		kill -0 "$second" || break
+	done
+	mv roof/other roof/moving
 }
 moved successor
 tries=0

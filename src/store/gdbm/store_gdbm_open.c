@@ -78,44 +78,54 @@ static bool lock_refuse(const struct file_system *files, int file, const char *p
 		pid[0] == '\0' ? "?" : pid, path);
 }
 
-/* Waits for the lock by polling, because flock(2) cannot wait with a timeout. False and errno on
- * failure; EWOULDBLOCK after the timeout. */
-static bool lock_wait(const struct file_system *files, const struct store_options *options,
-		      int file)
+/* Pauses, because flock(2) cannot wait with a timeout. False if there is no time left. */
+static bool lock_pause(const struct store_options *options, int64_t deadline)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE };
-	int64_t deadline = clock_monotonic() + options->wait;
 
+	if (clock_monotonic() >= deadline || (options->gives_up != NULL && options->gives_up()))
+		return false;
+	(void)nanosleep(&pause, NULL);
+	return true;
+}
+
+/* Waits for the lock. False and errno on failure; EWOULDBLOCK after the timeout. */
+static bool lock_wait(const struct file_system *files, const struct store_options *options,
+		      int64_t deadline, int file)
+{
 	while (files->lock(files, file, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return false;
-		if (clock_monotonic() >= deadline ||
-		    (options->gives_up != NULL && options->gives_up())) {
+		if (!lock_pause(options, deadline)) {
 			errno = EWOULDBLOCK;
 			return false;
 		}
-		(void)nanosleep(&pause, NULL);
 	}
 	return true;
 }
 
 /* Takes the lock. The directory may be replaced while waiting: then the lock belongs to the old
- * directory, and the file is opened again. */
+ * directory, and the file is opened again, as soon as the new directory is there. */
 static bool lock_take(const struct file_system *files, const struct store_options *options,
 		      int *lock, struct fault *fault)
 {
+	const int64_t deadline = clock_monotonic() + options->wait;
+	bool was_replaced = false;
 	char path[PATH_MAX], pid[32];
 	int file, n;
 
 	snprintf(path, sizeof path, "%s/" LOCK_NAME, options->directory);
 	for (;;) {
 		file = files->open(files, path, O_RDWR | O_CREAT, 0600);
+		if (file < 0 && errno == ENOENT && was_replaced && lock_pause(options, deadline))
+			continue;
 		if (file < 0)
 			return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
-		if (!lock_wait(files, options, file))
+		if (!lock_wait(files, options, deadline, file))
 			return lock_refuse(files, file, path, errno, fault);
 		if (files->is_named(files, file, path))
 			break;
+		was_replaced = true;
 		files->close(files, file);
 	}
 	*lock = file;
