@@ -46,6 +46,8 @@ void writer_flag(struct json_writer *writer, const char *name, bool value);
  * milliseconds. */
 void writer_time(struct json_writer *writer, const char *name, int64_t time);
 void writer_time_milliseconds(struct json_writer *writer, const char *name, int64_t time);
+/* Writes a duration as seconds with at most six decimals. */
+void writer_seconds(struct json_writer *writer, const char *name, uint64_t microseconds);
 void writer_value(struct json_writer *writer, const char *name, const json_t *value);
 /* Writes a text that is JSON already. */
 void writer_json(struct json_writer *writer, const char *name, struct slice json);

@@ -148,6 +148,11 @@ void writer_time_milliseconds(struct json_writer *writer, const char *name, int6
 	buffer_append_time_milliseconds(begin(writer, name), "", time);
 }
 
+void writer_seconds(struct json_writer *writer, const char *name, uint64_t microseconds)
+{
+	buffer_append_seconds(begin(writer, name), microseconds);
+}
+
 void writer_value(struct json_writer *writer, const char *name, const json_t *value)
 {
 	buffer_append_json(begin(writer, name), value);

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/health.h"
 
+#include <stddef.h>
+
 #include "background/dispatcher.h"
 #include "background/live_watch.h"
 #include "background/media_client.h"
@@ -64,13 +66,6 @@ static void append_sample(struct buffer *page, const char *name, const char *end
 	append_name(page, name, end, labels);
 	buffer_append_integer(page, (json_int_t)value);
 	buffer_append_byte(page, '\n');
-}
-
-static void append_one(struct buffer *page, const char *name, const char *type, const char *help,
-		       uint64_t value)
-{
-	begin_metric(page, name, type, help);
-	append_sample(page, name, "", (struct slice){ 0 }, value);
 }
 
 static void append_histogram(struct buffer *page, const char *name, struct slice labels,
@@ -151,289 +146,282 @@ static void append_requests(struct buffer *page, const struct metrics *metrics)
 			page, refusals, "",
 			slice_of(arena_text(page->arena, "reason=\"%s\"", join_refusal_names[i])),
 			metrics_refused(metrics, i));
-	append_one(page, "anteroom_bulk_operations_total", "counter",
-		   "Operations carried out in bulk requests.", metrics_operations(metrics));
-	append_one(page, "anteroom_requests_deferred_total", "counter",
-		   "Expensive requests that were handled on separate threads.",
-		   metrics_deferred(metrics));
 }
 
-/* Without a dispatcher, all values are zero. */
-static void append_webhooks(struct buffer *page, const struct environment *environment)
-{
-	static const char deliveries[] = "anteroom_webhook_deliveries_total";
-	static const char disabled[] = "anteroom_webhooks_disabled";
-	struct dispatcher_figures figures = { .pending = 0 };
+/* ---- all others ---- */
 
+enum { MEDIA_RESULTS = 5, BACKEND_STATES = 2 };
+
+/* What the metrics show. What this process does not have, such as a dispatcher, is zero. */
+struct figures {
+	struct dispatcher_figures webhooks;
+	struct media_figures media;
+	struct live_figures live;
+	struct live_queue_figures queue;
+	struct door_figures door;
+	struct store_figures store;
+	uint64_t started, bulk_operations, deferred;
+	uint64_t tokens, misses, misses_rate, replays, joins_dropped;
+	uint64_t stays_delayed;
+	uint64_t webhook_outcomes[2], media_results[MEDIA_RESULTS], backends[BACKEND_STATES];
+	uint64_t is_writable, is_synchronous, backup_time;
+};
+
+static void read_figures(const struct environment *environment, struct figures *figures)
+{
+	struct media_figures *media = &figures->media;
+
+	*figures = (struct figures){
+		.started = (uint64_t)(environment->started / 1000),
+		.tokens = token_memory_count(environment->tokens),
+		.misses = misses_total(environment->misses),
+		.misses_rate = misses_rate(environment->misses, clock_monotonic()),
+		.replays = kept_usage_replays(environment->kept_usage),
+		.joins_dropped = join_log_dropped(environment->joins),
+		.is_writable = store_can_write(environment->store),
+	};
+	if (environment->metrics != NULL) {
+		figures->bulk_operations = metrics_operations(environment->metrics);
+		figures->deferred = metrics_deferred(environment->metrics);
+	}
 	if (environment->dispatcher != NULL)
-		dispatcher_figures(environment->dispatcher, &figures);
-	append_one(page, "anteroom_webhook_entries_waiting", "gauge",
-		   "Events that have not been sent to webhooks yet.", figures.waiting);
-	append_one(page, "anteroom_webhook_deliveries_pending", "gauge",
-		   "Failed deliveries that will be retried.", figures.pending);
-	append_one(page, "anteroom_webhook_oldest_pending_seconds", "gauge",
-		   "Age of the oldest pending delivery, since its first attempt.", figures.oldest);
-	begin_metric(page, deliveries, "counter", "Finished webhook deliveries.");
-	append_sample(page, deliveries, "", SLICE("outcome=\"delivered\""), figures.delivered);
-	append_sample(page, deliveries, "", SLICE("outcome=\"failed\""), figures.failed);
-	append_one(page, "anteroom_webhook_attempts_failed_total", "counter",
-		   "Failed delivery attempts.", figures.attempts_failed);
-	append_one(page, "anteroom_webhooks_failing", "gauge",
-		   "Enabled webhooks with failed deliveries that will be retried.",
-		   figures.failing);
-	begin_metric(page, disabled, "gauge", "Webhooks that were disabled automatically.");
-	for (size_t i = WEBHOOK_GONE; i <= WEBHOOK_FAILING; i++)
-		append_sample(page, disabled, "",
-			      slice_of(arena_text(page->arena, "reason=\"%s\"", webhook_ends[i])),
-			      figures.ended[i]);
-}
-
-/* Without a client, all values are zero. */
-static void append_media(struct buffer *page, const struct environment *environment)
-{
-	static const char requests[] = "anteroom_media_requests_total";
-	static const char durations[] = "anteroom_media_request_duration_seconds";
-	struct media_figures figures = { .waiting = 0 };
-
+		dispatcher_figures(environment->dispatcher, &figures->webhooks);
+	figures->webhook_outcomes[0] = figures->webhooks.delivered;
+	figures->webhook_outcomes[1] = figures->webhooks.failed;
 	if (environment->media_client != NULL)
-		media_client_figures(environment->media_client, &figures);
-	begin_metric(page, requests, "counter", "Finished requests to media servers.");
-	append_sample(page, requests, "", SLICE("result=\"answered\""),
-		      figures.ended[ASKED_ANSWERED] - figures.failed);
-	append_sample(page, requests, "", SLICE("result=\"failed\""), figures.failed);
-	append_sample(page, requests, "", SLICE("result=\"busy\""), figures.ended[ASKED_BUSY]);
-	append_sample(page, requests, "", SLICE("result=\"lost\""), figures.ended[ASKED_LOST]);
-	append_sample(page, requests, "", SLICE("result=\"too_large\""),
-		      figures.ended[ASKED_TOO_LARGE]);
-	append_one(page, "anteroom_media_requests_waiting", "gauge",
-		   "Requests to media servers that wait for their turn.", figures.waiting);
-	append_one(page, "anteroom_media_requests_under_way", "gauge",
-		   "Requests to media servers that have not been answered yet.", figures.under_way);
-	begin_metric(
-		page, durations, "histogram",
-		"Time from sending a request to a media server until it is answered or fails.");
-	append_histogram(page, durations, (struct slice){ 0 }, &figures.durations);
+		media_client_figures(environment->media_client, media);
+	figures->media_results[0] = media->ended[ASKED_ANSWERED] - media->failed;
+	figures->media_results[1] = media->failed;
+	figures->media_results[2] = media->ended[ASKED_BUSY];
+	figures->media_results[3] = media->ended[ASKED_LOST];
+	figures->media_results[4] = media->ended[ASKED_TOO_LARGE];
+	if (environment->live_watch != NULL)
+		live_watch_figures(environment->live_watch, &figures->live);
+	figures->backends[0] = figures->live.backends_up;
+	figures->backends[1] = figures->live.backends_down;
+	if (environment->live_queue != NULL)
+		live_queue_figures(environment->live_queue, &figures->queue);
+	if (environment->stay_limits != NULL)
+		figures->stays_delayed = stay_limits_refused(environment->stay_limits);
+	if (environment->door_polls != NULL)
+		door_polls_figures(environment->door_polls, &figures->door);
 }
 
+static const char *const webhook_outcomes[] = { "delivered", "failed" };
+static const char *const media_results[MEDIA_RESULTS] = {
+	"answered", "failed", "busy", "lost", "too_large",
+};
+static const char *const backend_states[BACKEND_STATES] = { "up", "down" };
 static const char *const received_ends[RECEIVED_ENDS] = {
 	[RECEIVED_TAKEN] = "taken",
 	[RECEIVED_IGNORED] = "ignored",
 	[RECEIVED_REFUSED] = "refused",
 	[RECEIVED_TOO_MANY] = "dropped",
 };
-
 static const char *const survey_ends[SURVEY_ENDS] = {
 	[SURVEY_MERGED] = "merged",
 	[SURVEY_FAILED] = "failed",
 	[SURVEY_BUSY] = "busy",
 };
+static const char *const door_ends[DOOR_ENDS] = {
+	[DOOR_END_ADMITTED] = "admitted",
+	[DOOR_END_DENIED] = "denied",
+	[DOOR_END_LAPSED] = "lapsed",
+};
 
-static void append_results(struct buffer *page, const char *name, const char *const *results,
-			   const uint64_t *counts, size_t n)
+/* Whose metrics they are. */
+enum metric_of { OF_ALL, OF_STORE, OF_FILES, OF_DATABASE };
+
+/* A metric of struct figures. */
+struct metric {
+	const char *name, *type, *help;
+	size_t at; /* of a uint64_t, of an array of them, or of a struct histogram_state */
+	enum metric_of of;
+	bool is_known_if_set; /* without a value if it is 0 */
+	bool is_histogram;
+	/* The values of a label, for each element of an array; none for an empty one. */
+	const char *label;
+	const char *const *values;
+	size_t count;
+};
+
+/* clang-format off */
+#define GAUGE(name, member) (name), "gauge", .at = offsetof(struct figures, member)
+#define COUNTER(name, member) (name), "counter", .at = offsetof(struct figures, member)
+#define HISTOGRAM(name, member) (name), "histogram", .at = offsetof(struct figures, member), .is_histogram = true
+#define BY(name, texts) .label = (name), .values = (texts), .count = sizeof (texts) / sizeof (texts)[0]
+#define HELP(text) .help = (text)
+
+static const struct metric all_metrics[] = {
+	{ GAUGE("anteroom_start_time_seconds", started),
+	  HELP("Start time of the process, in seconds since 1970.") },
+	{ COUNTER("anteroom_bulk_operations_total", bulk_operations),
+	  HELP("Operations carried out in bulk requests.") },
+	{ COUNTER("anteroom_requests_deferred_total", deferred),
+	  HELP("Expensive requests that were handled on separate threads.") },
+	{ GAUGE("anteroom_tokens_remembered", tokens),
+	  HELP("Verified tokens in the cache.") },
+	{ COUNTER("anteroom_code_misses_total", misses),
+	  HELP("Attempts to join with an unknown room code, not counting addresses that already get 429.") },
+	{ GAUGE("anteroom_code_misses_per_minute", misses_rate),
+	  HELP("Attempts to join with an unknown room code, counted as in anteroom_code_misses_total, in the last "
+	       "full minute or, if it has more, in the current minute.") },
+	{ COUNTER("anteroom_idempotency_replays_total", replays),
+	  HELP("Requests that got the stored response to an earlier request with the same Idempotency-Key.") },
+	{ COUNTER("anteroom_joins_dropped_total", joins_dropped),
+	  HELP("Joins that were not logged because too many were waiting.") },
+
+	{ GAUGE("anteroom_webhook_entries_waiting", webhooks.waiting),
+	  HELP("Events that have not been sent to webhooks yet.") },
+	{ GAUGE("anteroom_webhook_deliveries_pending", webhooks.pending),
+	  HELP("Failed deliveries that will be retried.") },
+	{ GAUGE("anteroom_webhook_oldest_pending_seconds", webhooks.oldest),
+	  HELP("Age of the oldest pending delivery, since its first attempt.") },
+	{ COUNTER("anteroom_webhook_deliveries_total", webhook_outcomes), BY("outcome", webhook_outcomes),
+	  HELP("Finished webhook deliveries.") },
+	{ COUNTER("anteroom_webhook_attempts_failed_total", webhooks.attempts_failed),
+	  HELP("Failed delivery attempts.") },
+	{ GAUGE("anteroom_webhooks_failing", webhooks.failing),
+	  HELP("Enabled webhooks with failed deliveries that will be retried.") },
+	{ GAUGE("anteroom_webhooks_disabled", webhooks.ended), .label = "reason", .values = webhook_ends,
+	  .count = WEBHOOK_FAILING + 1,
+	  HELP("Webhooks that were disabled automatically.") },
+
+	{ COUNTER("anteroom_media_requests_total", media_results), BY("result", media_results),
+	  HELP("Finished requests to media servers.") },
+	{ GAUGE("anteroom_media_requests_waiting", media.waiting),
+	  HELP("Requests to media servers that wait for their turn.") },
+	{ GAUGE("anteroom_media_requests_under_way", media.under_way),
+	  HELP("Requests to media servers that have not been answered yet.") },
+	{ HISTOGRAM("anteroom_media_request_duration_seconds", media.durations),
+	  HELP("Time from sending a request to a media server until it is answered or fails.") },
+
+	{ GAUGE("anteroom_live_rooms", live.rooms),
+	  HELP("Rooms in session, as far as this process knows.") },
+	{ GAUGE("anteroom_live_people", live.people),
+	  HELP("People in these rooms, as far as this process knows.") },
+	{ GAUGE("anteroom_overdue_removals", live.overdue_removals),
+	  HELP("People who should have been removed from these rooms at least 10 s ago.") },
+	{ COUNTER("anteroom_live_events_total", queue.ends), BY("result", received_ends),
+	  HELP("Events from media servers: taken, ignored, refused because of their signature, or dropped because "
+	       "too many were waiting.") },
+	{ GAUGE("anteroom_live_events_waiting", queue.waiting),
+	  HELP("Events from media servers that are not in the store yet.") },
+	{ COUNTER("anteroom_live_events_set_aside_total", queue.set_aside),
+	  HELP("Events from media servers that could not be stored; surveys repaired what was missing.") },
+	{ COUNTER("anteroom_live_stays_delayed_total", stays_delayed),
+	  HELP("Times that a new stay was not stored because of --stays-per-minute.") },
+	{ COUNTER("anteroom_live_looks_total", live.surveys), BY("result", survey_ends),
+	  HELP("Lists of rooms and people that media servers were asked for.") },
+	{ GAUGE("anteroom_live_backends", backends), BY("state", backend_states),
+	  HELP("Media servers that answer and that do not; of several processes on one database, the one that "
+	       "surveys them has these.") },
+
+	{ GAUGE("anteroom_door_waiting", door.waiting),
+	  HELP("People who wait to be let into a room, as far as this process was asked for their tickets.") },
+	{ COUNTER("anteroom_door_tickets_total", door.ends), BY("result", door_ends),
+	  HELP("People who waited: admitted, denied, or given up without a word.") },
+
+	{ GAUGE("anteroom_store_writable", is_writable),
+	  HELP("1 if the store can write, else 0. Also 0 when there is no space for the next journal segment, "
+	       "although writes continue until the current one is full.") },
+	{ GAUGE("anteroom_store_disk_bytes", store.disk_bytes), .of = OF_STORE, .is_known_if_set = true,
+	  HELP("Disk space of the data directory's store, or of the database; no value if it is unknown.") },
+
+	{ COUNTER("anteroom_transactions_total", store.durable), .of = OF_FILES,
+	  HELP("Durable transactions since the store was created.") },
+	{ HISTOGRAM("anteroom_journal_sync_duration_seconds", store.journal_syncs), .of = OF_FILES,
+	  HELP("Time of each fdatasync of the journal; writes wait for it.") },
+	{ COUNTER("anteroom_journal_written_bytes_total", store.journal_bytes), .of = OF_FILES,
+	  HELP("Bytes written to the journal.") },
+	{ GAUGE("anteroom_journal_segments", store.journal_segments), .of = OF_FILES,
+	  HELP("Segments of the journal.") },
+	{ GAUGE("anteroom_overlays", store.overlays), .of = OF_FILES,
+	  HELP("Overlays: parts of the store in memory that have not become files yet.") },
+	{ GAUGE("anteroom_overlay_bytes", store.overlay_bytes), .of = OF_FILES,
+	  HELP("Memory used by overlays, waiting to be written to files.") },
+	{ GAUGE("anteroom_files", store.files), .of = OF_FILES,
+	  HELP("Files of the stack: the GDBM files of the store.") },
+	{ GAUGE("anteroom_files_bytes", store.files_bytes), .of = OF_FILES,
+	  HELP("Disk space of the GDBM files and their indexes.") },
+	{ GAUGE("anteroom_files_records", store.files_records), .of = OF_FILES,
+	  HELP("Records in the files of the stack, removals included.") },
+	{ GAUGE("anteroom_files_damaged", store.files_damaged), .of = OF_FILES,
+	  HELP("Files of the stack that were found damaged.") },
+	{ COUNTER("anteroom_files_written_total", store.files_written), .of = OF_FILES,
+	  HELP("Overlays that became a file.") },
+	{ COUNTER("anteroom_files_merged_total", store.files_merged), .of = OF_FILES,
+	  HELP("Merges of several files into one.") },
+	{ COUNTER("anteroom_file_records_written_total", store.records_written), .of = OF_FILES,
+	  HELP("Records written to files, from overlays and by merges.") },
+	{ COUNTER("anteroom_checksum_failures_total", store.checksum_failures), .of = OF_FILES,
+	  HELP("Checksum failures of values or files.") },
+	{ GAUGE("anteroom_backup_time_seconds", backup_time), .of = OF_FILES, .is_known_if_set = true,
+	  HELP("End of the last `anteroom backup` of the data directory, in seconds since 1970; no value before "
+	       "the first one.") },
+
+	{ COUNTER("anteroom_store_round_trips_total", store.round_trips), .of = OF_DATABASE,
+	  HELP("Round trips to the database.") },
+	{ COUNTER("anteroom_store_conflicts_total", store.conflicts), .of = OF_DATABASE,
+	  HELP("Requests run again because of a conflict.") },
+	{ COUNTER("anteroom_store_connects_total", store.connects), .of = OF_DATABASE,
+	  HELP("Database connections opened.") },
+	{ COUNTER("anteroom_store_unknown_outcomes_total", store.unknown_outcomes), .of = OF_DATABASE,
+	  HELP("Writes that failed with 503 and an unknown outcome.") },
+	{ GAUGE("anteroom_store_synchronous", is_synchronous), .of = OF_DATABASE,
+	  HELP("1 if a database standby must confirm each commit, else 0.") },
+	{ HISTOGRAM("anteroom_store_commit_duration_seconds", store.commits), .of = OF_DATABASE,
+	  HELP("Time of the round trip with the changes and the commit.") },
+};
+/* clang-format on */
+
+static void append_metric(struct buffer *page, const struct metric *metric,
+			  const struct figures *figures)
 {
-	for (size_t i = 0; i < n; i++)
-		append_sample(page, name, "",
-			      slice_of(arena_text(page->arena, "result=\"%s\"", results[i])),
-			      counts[i]);
-}
+	const void *at = (const char *)figures + metric->at;
+	const uint64_t *values = at;
 
-/* With --live off, all values are zero. */
-static void append_live_rooms(struct buffer *page, const struct environment *environment)
-{
-	static const char events[] = "anteroom_live_events_total";
-	static const char surveys[] = "anteroom_live_looks_total";
-	static const char backends[] = "anteroom_live_backends";
-	struct live_figures figures = { .rooms = 0 };
-	struct live_queue_figures queue = { .waiting = 0 };
-
-	if (environment->live_watch != NULL)
-		live_watch_figures(environment->live_watch, &figures);
-	if (environment->live_queue != NULL)
-		live_queue_figures(environment->live_queue, &queue);
-	append_one(page, "anteroom_live_rooms", "gauge",
-		   "Rooms in session, as far as this process knows.", figures.rooms);
-	append_one(page, "anteroom_live_people", "gauge",
-		   "People in these rooms, as far as this process knows.", figures.people);
-	append_one(page, "anteroom_overdue_removals", "gauge",
-		   "People who should have been removed from these rooms at least 10 s ago.",
-		   figures.overdue_removals);
-	begin_metric(page, events, "counter",
-		     "Events from media servers: taken, ignored, refused because of their "
-		     "signature, or dropped because too many were waiting.");
-	append_results(page, events, received_ends, queue.ends, RECEIVED_ENDS);
-	append_one(page, "anteroom_live_events_waiting", "gauge",
-		   "Events from media servers that are not in the store yet.", queue.waiting);
-	append_one(page, "anteroom_live_events_set_aside_total", "counter",
-		   "Events from media servers that could not be stored; surveys repaired what was "
-		   "missing.",
-		   queue.set_aside);
-	append_one(page, "anteroom_live_stays_delayed_total", "counter",
-		   "Times that a new stay was not stored because of --stays-per-minute.",
-		   environment->stay_limits == NULL
-			   ? 0
-			   : stay_limits_refused(environment->stay_limits));
-	begin_metric(page, surveys, "counter",
-		     "Lists of rooms and people that media servers were asked for.");
-	append_results(page, surveys, survey_ends, figures.surveys, SURVEY_ENDS);
-	begin_metric(page, backends, "gauge",
-		     "Media servers that answer and that do not; of several processes on one "
-		     "database, the one that surveys them has these.");
-	append_sample(page, backends, "", SLICE("state=\"up\""), figures.backends_up);
-	append_sample(page, backends, "", SLICE("state=\"down\""), figures.backends_down);
-}
-
-static void append_doors(struct buffer *page, const struct environment *environment)
-{
-	static const char *const ends[DOOR_ENDS] = {
-		[DOOR_END_ADMITTED] = "admitted",
-		[DOOR_END_DENIED] = "denied",
-		[DOOR_END_LAPSED] = "lapsed",
-	};
-	static const char ended[] = "anteroom_door_tickets_total";
-	struct door_figures figures = { .waiting = 0 };
-
-	if (environment->door_polls != NULL)
-		door_polls_figures(environment->door_polls, &figures);
-	append_one(page, "anteroom_door_waiting", "gauge",
-		   "People who wait to be let into a room, as far as this process was asked for "
-		   "their tickets.",
-		   figures.waiting);
-	begin_metric(page, ended, "counter",
-		     "People who waited: admitted, denied, or given up without a word.");
-	append_results(page, ended, ends, figures.ends, DOOR_ENDS);
-}
-
-/* ---- the store ---- */
-
-/* A figure that is not known has no value. */
-static void append_if_known(struct buffer *page, const char *name, const char *help, uint64_t value)
-{
-	begin_metric(page, name, "gauge", help);
-	if (value != 0)
-		append_sample(page, name, "", (struct slice){ 0 }, value);
-}
-
-/* The journal and the files of a data directory. */
-static void append_files(struct buffer *page, const struct store_figures *figures)
-{
-	static const char syncs[] = "anteroom_journal_sync_duration_seconds";
-
-	append_one(page, "anteroom_transactions_total", "counter",
-		   "Durable transactions since the store was created.", figures->durable);
-	begin_metric(page, syncs, "histogram",
-		     "Time of each fdatasync of the journal; writes wait for it.");
-	append_histogram(page, syncs, (struct slice){ 0 }, &figures->journal_syncs);
-	append_one(page, "anteroom_journal_written_bytes_total", "counter",
-		   "Bytes written to the journal.", figures->journal_bytes);
-	append_one(page, "anteroom_journal_segments", "gauge", "Segments of the journal.",
-		   figures->journal_segments);
-
-	append_one(page, "anteroom_overlays", "gauge",
-		   "Overlays: parts of the store in memory that have not become files yet.",
-		   figures->overlays);
-	append_one(page, "anteroom_overlay_bytes", "gauge",
-		   "Memory used by overlays, waiting to be written to files.",
-		   figures->overlay_bytes);
-	append_one(page, "anteroom_files", "gauge",
-		   "Files of the stack: the GDBM files of the store.", figures->files);
-	append_one(page, "anteroom_files_bytes", "gauge",
-		   "Disk space of the GDBM files and their indexes.", figures->files_bytes);
-	append_one(page, "anteroom_files_records", "gauge",
-		   "Records in the files of the stack, removals included.", figures->files_records);
-	append_one(page, "anteroom_files_damaged", "gauge",
-		   "Files of the stack that were found damaged.", figures->files_damaged);
-	append_one(page, "anteroom_files_written_total", "counter", "Overlays that became a file.",
-		   figures->files_written);
-	append_one(page, "anteroom_files_merged_total", "counter",
-		   "Merges of several files into one.", figures->files_merged);
-	append_one(page, "anteroom_file_records_written_total", "counter",
-		   "Records written to files, from overlays and by merges.",
-		   figures->records_written);
-	append_one(page, "anteroom_checksum_failures_total", "counter",
-		   "Checksum failures of values or files.", figures->checksum_failures);
-	append_if_known(page, "anteroom_backup_time_seconds",
-			"End of the last `anteroom backup` of the data directory, in seconds since "
-			"1970; no value before the first one.",
-			(uint64_t)figures->backup_time);
-}
-
-static void append_database(struct buffer *page, const struct store_figures *figures)
-{
-	static const char commits[] = "anteroom_store_commit_duration_seconds";
-
-	append_one(page, "anteroom_store_round_trips_total", "counter",
-		   "Round trips to the database.", figures->round_trips);
-	append_one(page, "anteroom_store_conflicts_total", "counter",
-		   "Requests run again because of a conflict.", figures->conflicts);
-	append_one(page, "anteroom_store_connects_total", "counter", "Database connections opened.",
-		   figures->connects);
-	append_one(page, "anteroom_store_unknown_outcomes_total", "counter",
-		   "Writes that failed with 503 and an unknown outcome.",
-		   figures->unknown_outcomes);
-	append_one(page, "anteroom_store_synchronous", "gauge",
-		   "1 if a database standby must confirm each commit, else 0.",
-		   figures->is_synchronous);
-	begin_metric(page, commits, "histogram",
-		     "Time of the round trip with the changes and the commit.");
-	append_histogram(page, commits, (struct slice){ 0 }, &figures->commits);
+	begin_metric(page, metric->name, metric->type, metric->help);
+	if (metric->is_histogram) {
+		append_histogram(page, metric->name, (struct slice){ 0 }, at);
+	} else if (metric->label == NULL) {
+		if (*values != 0 || !metric->is_known_if_set)
+			append_sample(page, metric->name, "", (struct slice){ 0 }, *values);
+		return;
+	}
+	for (size_t i = 0; i < metric->count; i++) {
+		if (*metric->values[i] != '\0')
+			append_sample(page, metric->name, "",
+				      slice_of(arena_text(page->arena, "%s=\"%s\"", metric->label,
+							  metric->values[i])),
+				      values[i]);
+	}
 }
 
 bool health_metrics(struct call *call, struct fault *fault)
 {
 	static const char build[] = "anteroom_build_info";
 	const struct environment *environment = call->environment;
+	struct figures *figures = arena_alloc(call->arena, sizeof *figures);
 	struct buffer page = BUFFER_INITIAL(call->arena);
-	struct store_figures figures;
+	bool is_of[OF_DATABASE + 1] = { [OF_ALL] = true };
 
 	(void)fault;
+	read_figures(environment, figures);
+	/* The stores of tests may have no figures. */
+	is_of[OF_STORE] = store_figures(environment->store, &figures->store);
+	is_of[OF_DATABASE] = is_of[OF_STORE] && figures->store.is_database;
+	is_of[OF_FILES] = is_of[OF_STORE] && !figures->store.is_database;
+	figures->is_synchronous = figures->store.is_synchronous;
+	figures->backup_time = (uint64_t)figures->store.backup_time;
+
 	begin_metric(&page, build, "gauge", "1, with the version of the program.");
 	append_sample(&page, build, "", SLICE("version=\"" PACKAGE_VERSION "\""), 1);
-	append_one(&page, "anteroom_start_time_seconds", "gauge",
-		   "Start time of the process, in seconds since 1970.",
-		   (uint64_t)(environment->started / 1000));
-
 	if (environment->metrics != NULL)
 		append_requests(&page, environment->metrics);
-
-	append_one(&page, "anteroom_tokens_remembered", "gauge", "Verified tokens in the cache.",
-		   token_memory_count(environment->tokens));
-	append_one(&page, "anteroom_code_misses_total", "counter",
-		   "Attempts to join with an unknown room code, not counting "
-		   "addresses that already get 429.",
-		   misses_total(environment->misses));
-	append_one(&page, "anteroom_code_misses_per_minute", "gauge",
-		   "Attempts to join with an unknown room code, counted as in "
-		   "anteroom_code_misses_total, in the last full minute or, if it has more, in the "
-		   "current minute.",
-		   misses_rate(environment->misses, clock_monotonic()));
-	append_one(&page, "anteroom_idempotency_replays_total", "counter",
-		   "Requests that got the stored response to an earlier request with the same "
-		   "Idempotency-Key.",
-		   kept_usage_replays(environment->kept_usage));
-	append_one(&page, "anteroom_joins_dropped_total", "counter",
-		   "Joins that were not logged because too many were waiting.",
-		   join_log_dropped(environment->joins));
-
-	append_webhooks(&page, environment);
-	append_media(&page, environment);
-	append_live_rooms(&page, environment);
-	append_doors(&page, environment);
-
-	append_one(&page, "anteroom_store_writable", "gauge",
-		   "1 if the store can write, else 0. Also 0 when there is no "
-		   "space for the next journal segment, although writes continue "
-		   "until the current one is full.",
-		   store_can_write(environment->store) ? 1 : 0);
-	/* The stores of tests may have no figures. */
-	if (store_figures(environment->store, &figures)) {
-		append_if_known(&page, "anteroom_store_disk_bytes",
-				"Disk space of the data directory's store, or of the database; no "
-				"value if it is unknown.",
-				figures.disk_bytes);
-		if (figures.is_database)
-			append_database(&page, &figures);
-		else
-			append_files(&page, &figures);
+	for (size_t i = 0; i < sizeof all_metrics / sizeof all_metrics[0]; i++) {
+		if (is_of[all_metrics[i].of])
+			append_metric(&page, &all_metrics[i], figures);
 	}
 	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
 	return call_answer(call, buffer_slice(&page));

@@ -4,9 +4,11 @@
 #include "service/history.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "resources/route.h"
@@ -155,25 +157,46 @@ void history_tick(struct history *history)
 
 /* ---- the response ---- */
 
-static void append_counted(struct buffer *text, const char *label, uint32_t count)
-{
-	buffer_append_text(text, label);
-	buffer_append_integer(text, count);
-}
+/* The members of a sample, in the order of rules/history_rules.c. */
+static const struct {
+	const char *name;
+	size_t at; /* of a uint32_t */
+	bool is_time; /* in microseconds, or NOTHING */
+} sample_members[] = {
+	{ "reads", offsetof(struct sample, reads), false },
+	{ "writes", offsetof(struct sample, writes), false },
+	{ "joins", offsetof(struct sample, joins), false },
+	{ "rejected", offsetof(struct sample, rejected), false },
+	{ "failed", offsetof(struct sample, failed), false },
+	{ "p50", offsetof(struct sample, p50), true },
+	{ "p99", offsetof(struct sample, p99), true },
+	{ "sync_p50", offsetof(struct sample, sync_p50), true },
+	{ "sync_p99", offsetof(struct sample, sync_p99), true },
+};
 
-static void append_quantile(struct buffer *text, const char *label, uint32_t microseconds)
+static void write_sample(struct json_writer *body, const struct sample *sample)
 {
-	buffer_append_text(text, label);
-	if (microseconds == NOTHING)
-		buffer_append_text(text, "null");
-	else
-		buffer_append_seconds(text, microseconds);
+	writer_open(body, NULL, '{');
+	writer_time(body, "time", sample->time);
+	for (size_t i = 0; i < sizeof sample_members / sizeof sample_members[0]; i++) {
+		const char *name = sample_members[i].name;
+		uint32_t value;
+
+		memcpy(&value, (const char *)sample + sample_members[i].at, sizeof value);
+		if (!sample_members[i].is_time)
+			writer_integer(body, name, value);
+		else if (value == NOTHING)
+			writer_json(body, name, SLICE("null"));
+		else
+			writer_seconds(body, name, value);
+	}
+	writer_close(body, '}');
 }
 
 bool history_get(struct call *call, struct fault *fault)
 {
 	struct history *history = call->environment->history;
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body = writer_begin(call->arena, false);
 	struct sample *samples;
 	size_t first, count = 0;
 
@@ -190,24 +213,10 @@ bool history_get(struct call *call, struct fault *fault)
 		pthread_mutex_unlock(&history->lock);
 	}
 
-	append_counted(&text, "{\"interval\":", HISTORY_SECONDS);
-	buffer_append_text(&text, ",\"samples\":[");
-	for (size_t i = 0; i < count; i++) {
-		const struct sample *sample = &samples[i];
-
-		buffer_append_time_seconds(&text,
-					   i == 0 ? "{\"time\":" : ",{\"time\":", sample->time);
-		append_counted(&text, ",\"reads\":", sample->reads);
-		append_counted(&text, ",\"writes\":", sample->writes);
-		append_counted(&text, ",\"joins\":", sample->joins);
-		append_counted(&text, ",\"rejected\":", sample->rejected);
-		append_counted(&text, ",\"failed\":", sample->failed);
-		append_quantile(&text, ",\"p50\":", sample->p50);
-		append_quantile(&text, ",\"p99\":", sample->p99);
-		append_quantile(&text, ",\"sync_p50\":", sample->sync_p50);
-		append_quantile(&text, ",\"sync_p99\":", sample->sync_p99);
-		buffer_append_byte(&text, '}');
-	}
-	buffer_append_text(&text, "]}");
-	return call_answer(call, buffer_slice(&text));
+	writer_integer(&body, "interval", HISTORY_SECONDS);
+	writer_open(&body, "samples", '[');
+	for (size_t i = 0; i < count; i++)
+		write_sample(&body, &samples[i]);
+	writer_close(&body, ']');
+	return call_answer(call, writer_end(&body));
 }
