@@ -196,15 +196,6 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 
 /* ---- at the door ---- */
 
-struct slice exchange_code_name(struct call *call, const struct exchange *exchange)
-{
-	const struct code_terms *terms = &exchange->code.terms;
-
-	return exchange->entrant.code != NULL && (terms->set & CODE_NAME) != 0
-		       ? text_without_bidi(call->arena, terms->name)
-		       : (struct slice){ NULL, 0 };
-}
-
 bool exchange_asks_at_door(struct call *call, const struct exchange *exchange, bool *asks,
 			   struct fault *fault)
 {

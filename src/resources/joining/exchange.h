@@ -54,8 +54,6 @@ void exchange_note(struct call *call, const struct account *account,
 bool exchange_is_counted(const struct exchange *exchange);
 /* Returns true if the ticket was exchanged before. */
 bool exchange_is_taken(const struct exchange *exchange);
-/* Returns the name of the code; data NULL if it has none. */
-struct slice exchange_code_name(struct call *call, const struct exchange *exchange);
 
 /* ---- at the media server (exchange_media.c) ---- */
 
@@ -69,6 +67,8 @@ struct slice new_entry(struct call *call);
  * milliseconds. Then exchange->is_waiting is set, and the call goes on when the room is there. */
 bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,
 			struct fault *fault);
+/* Returns the name of the code; data NULL if it has none. */
+struct slice exchange_code_name(struct call *call, const struct exchange *exchange);
 /* Finds the name that the media server shows. A name that a code or the account gives stays as it
  * is. */
 bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault);

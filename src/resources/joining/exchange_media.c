@@ -106,6 +106,15 @@ struct slice new_entry(struct call *call)
 #define UNKNOWN_NUMBER_LEAST 1000
 #define UNKNOWN_NUMBERS 9000
 
+struct slice exchange_code_name(struct call *call, const struct exchange *exchange)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+
+	return exchange->entrant.code != NULL && (terms->set & CODE_NAME) != 0
+		       ? text_without_bidi(call->arena, terms->name)
+		       : (struct slice){ NULL, 0 };
+}
+
 bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct name_request request = {

@@ -343,7 +343,7 @@ static bool is_open(const struct room_merge *merge)
 	return merge->live.stored.value.data != NULL || merge->is_changed;
 }
 
-static bool load_session(struct room_merge *merge, struct fault *fault)
+static bool find_session(struct room_merge *merge, struct fault *fault)
 {
 	if (merge->is_loaded)
 		return true;
@@ -589,7 +589,7 @@ static bool add_inside(struct room_merge *merge, const struct report *report,
 	struct peer peer;
 	bool is_named;
 
-	if (!load_session(merge, fault))
+	if (!find_session(merge, fault))
 		return false;
 	peer = new_peer(merge, &merge->session, report, stay);
 	if (merge->merging->enforces == ENFORCE_NOTHING)
@@ -620,7 +620,7 @@ static void note_left(struct live *live, const struct peer *peer)
 static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 		     enum leave_cause cause, struct fault *fault)
 {
-	if (!load_session(merge, fault) ||
+	if (!find_session(merge, fault) ||
 	    !inside_remove(merge->call, &merge->merging->room, peer, fault) ||
 	    !names_release(merge->call, peer, fault))
 		return false;
@@ -659,7 +659,7 @@ static bool begin_closing(struct room_merge *merge, int64_t ended, struct fault 
 
 	if (merge->live.closing != 0)
 		return true;
-	if (!load_session(merge, fault))
+	if (!find_session(merge, fault))
 		return false;
 	if (!room_is_ending(merge)) {
 		merge->live.ending = 0;
@@ -686,7 +686,7 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 	struct peer_page page = { .side = STORE_ON, .count = 1 };
 	bool is_last = false;
 
-	if (!load_session(merge, fault))
+	if (!find_session(merge, fault))
 		return false;
 	while (!is_last && merge->ended < CLOSED_MOST && page.count > 0) {
 		page.most = CLOSED_MOST - merge->ended;
@@ -874,7 +874,7 @@ static bool session_continues(struct room_merge *merge, const struct report *rep
 	*continues = false;
 	if (!merge->has_room || room_is_ending(merge))
 		return true;
-	if (!load_session(merge, fault))
+	if (!find_session(merge, fault))
 		return false;
 
 	/* When it was last seen. Whoever was listed by the last survey was seen as late as anybody,
@@ -926,7 +926,7 @@ static bool replace_session(struct room_merge *merge, const struct report *repor
 		       (!merge->has_room || merge->live.closing != 0 ||
 			open_session(merge, report, stay, fault));
 
-	if (!load_session(merge, fault) ||
+	if (!find_session(merge, fault) ||
 	    !peers_read(merge->call, &merge->live.session, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
@@ -1002,7 +1002,7 @@ static bool add_failure(struct room_merge *merge, const struct report *report,
 	if (!merge->has_room)
 		return true;
 	if (is_open(merge)) {
-		if (!load_session(merge, fault))
+		if (!find_session(merge, fault))
 			return false;
 		session = merge->session;
 	}
@@ -1136,7 +1136,7 @@ static bool merge_one(struct room_merge *merge, const struct report *report, str
 		return end_stay(merge, &stay->peer, report->time, report->cause, fault);
 	case ADD_LEFT:
 		merge->is_changed = true;
-		return load_session(merge, fault) &&
+		return find_session(merge, fault) &&
 		       add_left(merge, &merge->session, report, stay, fault);
 	case ADD_LATE:
 		return add_late(merge, report, stay, fault);
