@@ -33,7 +33,7 @@ const struct media_type media_types[BACKEND_TYPES_COUNT] = {
 		janus_write_access, .any_source = true, .any_guest = true,
 		.part_of_roles = true, .all_roles = true, .peers = true,
 	},
-	[BACKEND_JWT] = { jwt_write_access },
+	[BACKEND_JWT] = { .write_access = jwt_write_access },
 };
 
 /* clang-format on */

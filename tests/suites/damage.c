@@ -161,8 +161,8 @@ static void file_add(const char *directory, const char *name)
 	if (n_files++ == FILES_MOST)
 		give_up("too many files", NULL);
 	snprintf(file->name, sizeof file->name, "%s", name);
-	snprintf(path, sizeof path, "%s/%s", directory, name);
-	if (!file_read_whole(&file_system_posix, path, (size_t)1 << 30, &file->bytes, &file->size))
+	if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path ||
+	    !file_read_whole(&file_system_posix, path, (size_t)1 << 30, &file->bytes, &file->size))
 		give_up(path, NULL);
 }
 
