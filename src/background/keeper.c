@@ -126,7 +126,7 @@ static void *run_keeper(void *context)
 	int64_t until;
 
 	do {
-		const bool looks = round++ % ROUNDS_OF_A_COMPARISON == 0;
+		const bool compares = round++ % ROUNDS_OF_A_COMPARISON == 0;
 
 		is_behind = false;
 		join_log_write(environment->joins, environment);
@@ -140,7 +140,7 @@ static void *run_keeper(void *context)
 				is_behind = number_some(keeper);
 			while (is_behind && !wait_for_end(keeper, 0) && clock_monotonic() < until);
 		}
-		if (looks)
+		if (compares)
 			account_watch_compare(keeper->watch, keeper->lease);
 	} while (!wait_for_end(keeper, is_behind ? 0 : ROUND));
 	return NULL;

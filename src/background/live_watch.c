@@ -85,8 +85,8 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 
 /* ---- sessions that close ---- */
 
-/* Takes the steps of sessions that close. Afterwards a room is looked at: what a look saw meanwhile
- * was not merged. */
+/* Takes the steps of sessions that close. Afterwards the room is surveyed: what a survey saw
+ * meanwhile was not merged. */
 static void close_rooms(struct live_watch *watch, struct arena *arena)
 {
 	for (size_t i = 0; i < watch->room_count; i++) {

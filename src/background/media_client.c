@@ -435,7 +435,7 @@ static void *run_client(void *context)
 		(void)eventfd_read(client->wake, &ignored);
 		client_take_outcomes(client);
 
-		/* The looks whose time has come. */
+		/* The surveys whose time has come. */
 		now = clock_monotonic();
 		pthread_mutex_lock(&client->lock);
 		for (struct surveyed_room *room = client->surveyed; room != NULL;
@@ -450,7 +450,7 @@ static void *run_client(void *context)
 	lose_all(client);
 	fill_places(client);
 
-	/* The calls that wait for a look. */
+	/* The calls that wait for a survey. */
 	pthread_mutex_lock(&client->lock);
 	for (struct surveyed_room *room = client->surveyed; room != NULL; room = room->next) {
 		*room->end = first;

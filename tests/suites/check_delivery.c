@@ -756,13 +756,13 @@ static void add_sender(Suite *suite)
 int main(void)
 {
 	Suite *suite = suite_create("delivery");
-	TCase *judged = tcase_create("addresses");
+	TCase *places = tcase_create("addresses");
 
-	tcase_add_loop_test(judged, an_address_is_global_or_not, 0, ROWS(addresses));
-	tcase_add_test(judged, other_address_families_are_not_global);
-	tcase_add_loop_test(judged, a_range_has_its_addresses, 0, ROWS(ranges));
-	tcase_add_loop_test(judged, a_bad_range_is_refused, 0, ROWS(bad_ranges));
-	suite_add_tcase(suite, judged);
+	tcase_add_loop_test(places, an_address_is_global_or_not, 0, ROWS(addresses));
+	tcase_add_test(places, other_address_families_are_not_global);
+	tcase_add_loop_test(places, a_range_has_its_addresses, 0, ROWS(ranges));
+	tcase_add_loop_test(places, a_bad_range_is_refused, 0, ROWS(bad_ranges));
+	suite_add_tcase(suite, places);
 	if (sender_is_built())
 		add_sender(suite);
 	return suite_run_apart(suite);

@@ -380,7 +380,7 @@ static const char *come_in_new(struct scene *scene)
 		       : arena_text(stand.arena, "out %s", leave_cause_names[peer.order]);
 }
 
-static const char *judge(struct scene *scene)
+static const char *enforce(struct scene *scene)
 {
 	struct enforcement *enforcement = arena_zero(stand.arena, sizeof *enforcement);
 	struct fault fault = FAULT_INITIAL;
@@ -417,16 +417,11 @@ static const char *give_role(struct scene *scene)
 }
 
 static const char *(*const goes_on[ENTRY_MOMENTS])(struct scene *scene) = {
-	[ENTRY_EXCHANGE] = exchange,
-	[ENTRY_LIVEKIT] = exchange_livekit,
-	[ENTRY_DESCRIBE] = look,
-	[ENTRY_WAITING] = ask_for_ticket,
-	[ENTRY_ADMITTED] = ask_for_ticket,
-	[ENTRY_TOKEN] = join_with_token,
-	[ENTRY_CALLER] = call_from_inside,
-	[ENTRY_NEW_INSIDE] = come_in_new,
-	[ENTRY_INSIDE] = judge,
-	[ENTRY_ROLE] = give_role,
+	[ENTRY_EXCHANGE] = exchange,	   [ENTRY_LIVEKIT] = exchange_livekit,
+	[ENTRY_DESCRIBE] = look,	   [ENTRY_WAITING] = ask_for_ticket,
+	[ENTRY_ADMITTED] = ask_for_ticket, [ENTRY_TOKEN] = join_with_token,
+	[ENTRY_CALLER] = call_from_inside, [ENTRY_NEW_INSIDE] = come_in_new,
+	[ENTRY_INSIDE] = enforce,	   [ENTRY_ROLE] = give_role,
 };
 
 /* ---- the cells ---- */

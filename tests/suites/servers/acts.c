@@ -278,7 +278,7 @@ static const struct {
 	const char *says; /* its last request */
 	const char *told; /* the message to the person; NULL: nothing */
 	const char *event; /* in the log, or NULL */
-} judged[] = {
+} corrections[] = {
 	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"enabled\":false}", END, "ROOM",
 	  "{\"type\":\"ended\",\"cause\":\"disabled\",\"reason\":\"\"}",
 	  "\"lock_room\":false,\"reason\":\"disabled\",\"source\":\"api\"" },
@@ -372,10 +372,10 @@ START_TEST(who_may_not_be_inside_is_put_out)
 	kit_join("PA_3", "guard", "guard", "");
 	start_watch();
 	(void)ask_until(room_path, "\"peer_count\":3");
-	(void)ask(judged[_i].method == METHOD_DELETE ? 204 : 200, judged[_i].method,
-		  filled(judged[_i].path),
-		  judged[_i].body == NULL ? NULL : filled(judged[_i].body));
-	if (judged[_i].act == NULL) {
+	(void)ask(corrections[_i].method == METHOD_DELETE ? 204 : 200, corrections[_i].method,
+		  filled(corrections[_i].path),
+		  corrections[_i].body == NULL ? NULL : filled(corrections[_i].body));
+	if (corrections[_i].act == NULL) {
 		/* A later change shows that the rules have been enforced. */
 		(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
 		(void)await_request(END);
@@ -383,19 +383,20 @@ START_TEST(who_may_not_be_inside_is_put_out)
 		ck_assert_ptr_null(last_request(UPDATE));
 		return;
 	}
-	says = json_dumps(await_request(judged[_i].act), JSON_COMPACT);
-	ck_assert_msg(strstr(says, filled(judged[_i].says)) != NULL, "%s", says);
+	says = json_dumps(await_request(corrections[_i].act), JSON_COMPACT);
+	ck_assert_msg(strstr(says, filled(corrections[_i].says)) != NULL, "%s", says);
 	free((char *)says);
-	if (judged[_i].event != NULL)
-		(void)ask_until("/v2/events?limit=100", judged[_i].event);
-	ck_assert_ptr_null(strcmp(judged[_i].act, END) == 0 ? last_request(REMOVE)
-							    : last_request(END));
+	if (corrections[_i].event != NULL)
+		(void)ask_until("/v2/events?limit=100", corrections[_i].event);
+	ck_assert_ptr_null(strcmp(corrections[_i].act, END) == 0 ? last_request(REMOVE)
+								 : last_request(END));
 	told = last_request("SendData");
-	ck_assert_int_eq(told != NULL, judged[_i].told != NULL);
+	ck_assert_int_eq(told != NULL, corrections[_i].told != NULL);
 	if (told != NULL)
 		ck_assert_str_eq(
 			text_at(told, "data"),
-			arena_copy(stand.arena, text_base64(stand.arena, slice_of(judged[_i].told)))
+			arena_copy(stand.arena,
+				   text_base64(stand.arena, slice_of(corrections[_i].told)))
 				.data);
 }
 END_TEST
@@ -688,7 +689,7 @@ void add_acts(TCase *live, TCase *promises, TCase *inside)
 	tcase_add_loop_test(live, all_tracks_of_a_kind_are_muted, 0, ROWS(muted_together));
 	tcase_add_test(live, of_many_tracks_those_that_are_heard_are_muted);
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
-	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
+	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(corrections));
 	tcase_add_loop_test(live, who_has_other_rights_gets_those_of_the_role, 0,
 			    ROWS(permissions));
 	tcase_add_test(promises, acts_at_a_new_server_are_not_held_up);
