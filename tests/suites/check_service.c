@@ -26,6 +26,7 @@
 #include "case.h"
 #include "database.h"
 #include "fast_disk.h"
+#include "fast_keys.h"
 #include "store_failing.h"
 #include "suite.h"
 #include "world.h"
@@ -438,6 +439,7 @@ int main(int count, char **arguments)
 
 	json_object_seed(0);
 	fast_disk();
+	fast_keys();
 	for (int i = 1; i < count; i++)
 		status = run_pass(arguments[i]) == EXIT_SUCCESS ? status : EXIT_FAILURE;
 	for (int i = 0; count == 1 && i < ROWS(usual); i++)

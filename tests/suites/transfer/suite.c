@@ -4,6 +4,7 @@
 #include <check.h>
 
 #include "fast_disk.h"
+#include "fast_keys.h"
 #include "life.h"
 #include "suite.h"
 
@@ -44,5 +45,6 @@ int main(void)
 	add_rows(check, kept, behind);
 	add_whole(every, large);
 	fast_disk();
+	fast_keys();
 	return suite_run(suite);
 }
