@@ -53,6 +53,10 @@ void *arena_zero(struct arena *arena, size_t size);
  * if the block has no room. */
 bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wanted);
 
+/* Returns an array with room for `wanted` items: `items`, extended in place or copied. Each item has
+ * `size` bytes. An empty array is NULL with *capacity 0. */
+void *arena_room(struct arena *arena, void *items, size_t wanted, size_t *capacity, size_t size);
+
 /* Returns true if `size` more bytes stay within the limit. Call it before allocating memory in
  * proportion to stored or received data. */
 bool arena_fits(const struct arena *arena, size_t size);

@@ -5,6 +5,7 @@
 #define BASE_MEMORY_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 
@@ -16,14 +17,30 @@ static inline void *memory_check(void *memory)
 	return memory;
 }
 
-/* Returns an array with room for at least one more item than `count`: `items`, reallocated if it
- * was full. Each item has `size` bytes. An empty array is NULL with *capacity 0. */
-static inline void *memory_room(void *items, size_t count, size_t *capacity, size_t size)
+/* Returns the capacity of the array that replaces a full one, for at least `wanted` items. */
+static inline size_t memory_larger(size_t capacity, size_t wanted)
 {
-	if (count < *capacity)
+	return 2 * capacity + 8 < wanted ? wanted : 2 * capacity + 8;
+}
+
+/* Returns an array with room for `wanted` items: `items`, or a larger one that replaces it. Each
+ * item has `size` bytes. An empty array is NULL with *capacity 0. The former array is cleared,
+ * because it may hold secrets. For arrays in an arena: arena_room. */
+static inline void *memory_room(void *items, size_t wanted, size_t *capacity, size_t size)
+{
+	const size_t former = *capacity * size;
+	void *larger;
+
+	if (wanted <= *capacity)
 		return items;
-	*capacity = 2 * *capacity + 8;
-	return memory_check(realloc(items, *capacity * size));
+	*capacity = memory_larger(*capacity, wanted);
+	larger = memory_check(malloc(*capacity * size));
+	if (former > 0) {
+		memcpy(larger, items, former);
+		explicit_bzero(items, former);
+	}
+	free(items);
+	return larger;
 }
 
 #endif

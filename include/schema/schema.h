@@ -252,6 +252,7 @@ struct findings {
 	size_t fault_most;	/* FINDINGS_FAULT_MOST, or fewer if fewer are reported */
 	size_t fault_count;	/* including faults above fault_most, which are not kept */
 	struct finding *faults;	/* private to schema */
+	size_t fault_capacity;	/* private to schema */
 	const json_t *body;	/* private to schema: the body during the check */
 	size_t unknown_count;	/* including members above FINDINGS_UNKNOWN_MOST, which are not kept */
 	struct slice *unknown;	/* JSON Pointers of the outermost unknown members, in body order */

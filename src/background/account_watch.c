@@ -196,7 +196,7 @@ static bool finish(struct account_watch *watch, struct lease *lease, struct aren
 
 		if (place == watch->count ||
 		    id_compare(&watch->seen[place].account, &seen->account) != 0) {
-			watch->seen = memory_room(watch->seen, watch->count, &watch->capacity,
+			watch->seen = memory_room(watch->seen, watch->count + 1, &watch->capacity,
 						  sizeof *watch->seen);
 			memmove(&watch->seen[place + 1], &watch->seen[place],
 				(watch->count++ - place) * sizeof *watch->seen);

@@ -17,7 +17,7 @@
 
 void target_add_waiting(struct target *target, const struct waiting *waiting)
 {
-	target->waiting = memory_room(target->waiting, target->waiting_count,
+	target->waiting = memory_room(target->waiting, target->waiting_count + 1,
 				      &target->waiting_capacity, sizeof *target->waiting);
 	target->waiting[target->waiting_count++] = *waiting;
 	if (waiting->seq > target->position && waiting->seq - target->position < WINDOW)
@@ -277,7 +277,7 @@ static bool refresh_source(struct dispatcher *dispatcher, struct transaction *tr
 	struct audit_state state;
 
 	if (source == NULL) {
-		dispatcher->sources = memory_room(dispatcher->sources, dispatcher->source_count,
+		dispatcher->sources = memory_room(dispatcher->sources, dispatcher->source_count + 1,
 						  &dispatcher->source_capacity,
 						  sizeof *dispatcher->sources);
 		dispatcher->sources[dispatcher->source_count++] =

@@ -31,6 +31,7 @@ struct keeper {
 	struct door_watch *doors;
 	struct audit_numbering numbering;
 	struct id *left; /* accounts that the numbering leaves out */
+	size_t left_capacity;
 	int64_t left_since; /* clock_monotonic when the first of them was left out */
 	struct damage_log damage;
 	pthread_t thread;
@@ -91,8 +92,8 @@ static bool number_some(struct keeper *keeper)
 		if (numbering->has_account) {
 			if (numbering->left_count == 0)
 				keeper->left_since = clock_monotonic();
-			keeper->left = memory_check(realloc(
-				keeper->left, (numbering->left_count + 1) * sizeof *keeper->left));
+			keeper->left = memory_room(keeper->left, numbering->left_count + 1,
+						   &keeper->left_capacity, sizeof *keeper->left);
 			keeper->left[numbering->left_count++] = numbering->account;
 			numbering->left = keeper->left;
 		}

@@ -60,7 +60,7 @@ static uint64_t add_change(struct watched_account *account, const struct notifie
 			break;
 		}
 		if (place == account->pending_count) {
-			account->pending = memory_room(account->pending, account->pending_count,
+			account->pending = memory_room(account->pending, account->pending_count + 1,
 						       &account->pending_capacity,
 						       sizeof *account->pending);
 			account->pending_count++;

@@ -59,7 +59,7 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 		if (backend == NULL) {
 			place = id_place(&record.id, watch->backends, watch->backend_count,
 					 sizeof *watch->backends);
-			watch->backends = memory_room(watch->backends, watch->backend_count,
+			watch->backends = memory_room(watch->backends, watch->backend_count + 1,
 						      &watch->backend_capacity,
 						      sizeof *watch->backends);
 			backend = &watch->backends[place];

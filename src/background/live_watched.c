@@ -30,7 +30,7 @@ struct watched_account *watched_account_of(struct live_watch *watch, const struc
 
 	if (place < watch->account_count && id_compare(&watch->accounts[place].id, id) == 0)
 		return &watch->accounts[place];
-	watch->accounts = memory_room(watch->accounts, watch->account_count,
+	watch->accounts = memory_room(watch->accounts, watch->account_count + 1,
 				      &watch->account_capacity, sizeof *watch->accounts);
 	account = &watch->accounts[place];
 	memmove(account + 1, account, (watch->account_count++ - place) * sizeof *account);
@@ -104,7 +104,7 @@ struct watched_room *watched_room_of(struct live_watch *watch, const struct id *
 		.checks_bans = true,
 		.place = watch->room_count,
 	};
-	watch->rooms = memory_room(watch->rooms, watch->room_count, &watch->room_capacity,
+	watch->rooms = memory_room(watch->rooms, watch->room_count + 1, &watch->room_capacity,
 				   sizeof *watch->rooms);
 	watch->rooms[watch->room_count++] = room;
 	(void)memory_check(tsearch(room, &watch->tree, compare_rooms));

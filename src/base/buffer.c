@@ -14,24 +14,15 @@
 
 #define FIRST_CAPACITY 256
 
-/* Grows the buffer in place if nothing was allocated after it, else copies it. */
 void buffer_grow(struct buffer *buffer, size_t size)
 {
-	size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * buffer->capacity;
+	const size_t wanted = buffer->size + size + 1;
 
 	if (size > SIZE_MAX / 4)
 		ABORT("size too large");
-	if (capacity < buffer->size + size)
-		capacity = buffer->size + size;
-	if (buffer->data == NULL ||
-	    !arena_extend(buffer->arena, buffer->data, buffer->capacity, capacity)) {
-		char *data = arena_alloc(buffer->arena, capacity);
-
-		if (buffer->size > 0)
-			memcpy(data, buffer->data, buffer->size);
-		buffer->data = data;
-	}
-	buffer->capacity = capacity;
+	buffer->data = arena_room(buffer->arena, buffer->data,
+				  wanted < FIRST_CAPACITY ? FIRST_CAPACITY : wanted,
+				  &buffer->capacity, 1);
 }
 
 struct slice buffer_slice(const struct buffer *buffer)

@@ -117,18 +117,8 @@ static bool next_dump_line(struct loading *loading, bool *is_there, struct fault
 
 	while (loading->text_size - begin < TRANSFER_LINE_MOST &&
 	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n') {
-		if (loading->text_size == loading->text_capacity) {
-			size_t capacity = loading->text_capacity * 2 + 4096;
-			char *larger = memory_check(malloc(capacity));
-
-			if (loading->text_size > 0) {
-				memcpy(larger, loading->text, loading->text_size);
-				explicit_bzero(loading->text, loading->text_size);
-			}
-			free(loading->text);
-			loading->text = larger;
-			loading->text_capacity = capacity;
-		}
+		loading->text = memory_room(loading->text, loading->text_size + 1,
+					    &loading->text_capacity, 1);
 		loading->text[loading->text_size++] = (char)byte;
 	}
 	if (ferror(loading->file) != 0)

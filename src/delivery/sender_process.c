@@ -85,11 +85,7 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *context)
 	transfer->is_long = end > transfer->answer_most;
 	if (transfer->is_long)
 		return 0;
-	if (end > transfer->answer_capacity) {
-		transfer->answer_capacity = 2 * end;
-		transfer->answer =
-			memory_check(realloc(transfer->answer, transfer->answer_capacity));
-	}
+	transfer->answer = memory_room(transfer->answer, end, &transfer->answer_capacity, 1);
 	memcpy(transfer->answer + transfer->answer_size, bytes, added);
 	transfer->answer_size = end;
 	return pass_over_bytes(transfer, added);

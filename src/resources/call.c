@@ -12,8 +12,6 @@
 #include "accounts/accounts.h"
 #include "base/text.h"
 
-#define PARTS_INITIAL 8
-
 static const char *const method_names[] = {
 	[METHOD_GET] = "GET",	  [METHOD_HEAD] = "HEAD",     [METHOD_POST] = "POST",
 	[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE", [METHOD_OPTIONS] = "OPTIONS",
@@ -46,16 +44,8 @@ void call_part(struct call *call, struct slice bytes)
 
 	if (bytes.size == 0)
 		return;
-	if (answer->part_count == answer->part_capacity) {
-		size_t capacity = answer->part_capacity == 0 ? PARTS_INITIAL
-							     : answer->part_capacity * 2;
-		struct slice *parts = arena_alloc(call->arena, capacity * sizeof *parts);
-
-		if (answer->part_count > 0)
-			memcpy(parts, answer->parts, answer->part_count * sizeof *parts);
-		answer->parts = parts;
-		answer->part_capacity = capacity;
-	}
+	answer->parts = arena_room(call->arena, answer->parts, answer->part_count + 1,
+				   &answer->part_capacity, sizeof *answer->parts);
 	answer->parts[answer->part_count++] = bytes;
 	answer->size += bytes.size;
 }

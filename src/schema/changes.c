@@ -14,15 +14,8 @@
 
 void changes_add(struct changes *changes, struct slice pointer)
 {
-	if (changes->count == changes->capacity) {
-		const size_t capacity = changes->capacity * 2 + 16;
-		struct slice *pointers = arena_alloc(changes->arena, capacity * sizeof *pointers);
-
-		if (changes->count > 0)
-			memcpy(pointers, changes->pointers, changes->count * sizeof *pointers);
-		changes->pointers = pointers;
-		changes->capacity = capacity;
-	}
+	changes->pointers = arena_room(changes->arena, changes->pointers, changes->count + 1,
+				       &changes->capacity, sizeof *changes->pointers);
 	changes->pointers[changes->count++] = pointer;
 }
 

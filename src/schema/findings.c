@@ -98,22 +98,15 @@ bool findings_are_full(const struct findings *findings)
 	return findings->fault_count >= findings->fault_most;
 }
 
-/* Returns the place of one more fault, or NULL at the limit. The array grows to powers of two,
- * because a request may have many bodies, most of them with a single fault. */
+/* Returns the place of one more fault, or NULL at the limit. */
 static struct finding *next_finding(struct findings *findings)
 {
 	const size_t count = findings->fault_count++;
-	struct finding *faults;
 
 	if (count >= findings->fault_most)
 		return NULL;
-	if ((count & (count - 1)) == 0) {
-		faults = arena_alloc(findings->arena,
-				     (count == 0 ? 1 : 2 * count) * sizeof *faults);
-		if (count > 0)
-			memcpy(faults, findings->faults, count * sizeof *faults);
-		findings->faults = faults;
-	}
+	findings->faults = arena_room(findings->arena, findings->faults, count + 1,
+				      &findings->fault_capacity, sizeof *findings->faults);
 	if (findings->sent == NULL && findings->body != NULL)
 		findings->sent = arena_json(findings->arena, outline(findings->body));
 	return &findings->faults[count];

@@ -120,18 +120,8 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
 		return false;
 
-	if (input->counts.accounts == input->capacity) {
-		size_t capacity = input->capacity * 2 + 8;
-		struct account *larger = memory_check(calloc(capacity, sizeof *larger));
-
-		if (input->accounts != NULL) {
-			memcpy(larger, input->accounts, input->capacity * sizeof *larger);
-			explicit_bzero(input->accounts, input->capacity * sizeof *larger);
-			free(input->accounts);
-		}
-		input->accounts = larger;
-		input->capacity = capacity;
-	}
+	input->accounts = memory_room(input->accounts, (size_t)input->counts.accounts + 1,
+				      &input->capacity, sizeof *input->accounts);
 	input->accounts[input->counts.accounts++] = account;
 	explicit_bzero(&account, sizeof account);
 	return true;

@@ -21,6 +21,7 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/pattern.h"
 #include "base/priority.h"
 #include "base/text.h"
@@ -67,6 +68,35 @@ START_TEST(arena_reuses_its_first_block_after_a_reset)
 	arena_reset(arena);
 	ck_assert_uint_eq(arena_used(arena), 0);
 	ck_assert_ptr_eq(arena_alloc(arena, 100), first);
+}
+END_TEST
+
+/* In an arena an array grows in place, unless something was allocated after it. */
+START_TEST(arrays_grow_and_keep_their_items)
+{
+	uint32_t *in_arena = NULL, *outside = NULL;
+	size_t arena_capacity = 0, capacity = 0;
+	void *first;
+
+	in_arena = arena_room(arena, in_arena, 1, &arena_capacity, sizeof *in_arena);
+	first = in_arena;
+	for (uint32_t i = 0; i < 1000; i++) {
+		if (i == 100) {
+			ck_assert_ptr_eq(in_arena, first);
+			arena_alloc(arena, 1);
+		}
+		in_arena = arena_room(arena, in_arena, i + 1, &arena_capacity, sizeof *in_arena);
+		outside = memory_room(outside, i + 1, &capacity, sizeof *outside);
+		in_arena[i] = outside[i] = i;
+	}
+	ck_assert_ptr_ne(in_arena, first);
+	ck_assert(arena_capacity >= 1000 && arena_capacity < 2100 && capacity == arena_capacity);
+	for (uint32_t i = 0; i < 1000; i++)
+		ck_assert(in_arena[i] == i && outside[i] == i);
+	outside = memory_room(outside, 5000, &capacity, sizeof *outside);
+	ck_assert_uint_eq(capacity, 5000);
+	outside[4999] = 1;
+	free(outside);
 }
 END_TEST
 
@@ -919,6 +949,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
 	tcase_add_test(cases, arena_gives_aligned_memory_of_any_size);
 	tcase_add_test(cases, arena_reuses_its_first_block_after_a_reset);
+	tcase_add_test(cases, arrays_grow_and_keep_their_items);
 	tcase_add_test(cases, arena_counts_towards_its_limit);
 	tcase_add_test(cases, arena_frees_adopted_values);
 	tcase_add_test(cases, arena_is_released_to_a_mark);

@@ -255,15 +255,8 @@ static bool list_of_user(struct list *list, struct fault *fault)
 	size_t n = 0, capacity = 0, left = 0;
 
 	do {
-		if (capacity - n < READ_AT_ONCE) {
-			struct store_record *larger;
-
-			capacity = 2 * capacity + READ_AT_ONCE;
-			larger = arena_alloc(call->arena, capacity * sizeof *larger);
-			if (n > 0)
-				memcpy(larger, records, n * sizeof *larger);
-			records = larger;
-		}
+		records = arena_room(call->arena, records, n + READ_AT_ONCE, &capacity,
+				     sizeof *records);
 		page->records = &records[n];
 		if (!store_page(call->transaction, &kind_ban, page, fault))
 			return false;

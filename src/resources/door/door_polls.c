@@ -119,15 +119,6 @@ static void *find_in(void *const *tree, const void *key, int (*compare)(const vo
 	return found == NULL ? NULL : *(void **)found;
 }
 
-/* Makes room for one more pointer. */
-static void *grow(void *list, size_t count, size_t *capacity)
-{
-	if (count < *capacity)
-		return list;
-	*capacity = *capacity * 2 + 64;
-	return memory_check(realloc(list, *capacity * sizeof(void *)));
-}
-
 /* Returns the group, with one more person in it. */
 static struct group *group_join(struct door_polls *polls, const struct group *key)
 {
@@ -192,7 +183,8 @@ static struct watched_door *watch_door(struct door_polls *polls, const struct id
 	door = memory_check(malloc(sizeof *door));
 	*door = key;
 	door->place = polls->door_count;
-	polls->door_list = grow(polls->door_list, polls->door_count, &polls->door_capacity);
+	polls->door_list = memory_room(polls->door_list, polls->door_count + 1,
+				       &polls->door_capacity, sizeof *polls->door_list);
 	polls->door_list[polls->door_count++] = door;
 	(void)memory_check(tsearch(door, &polls->doors, compare_doors));
 	return door;
@@ -226,7 +218,8 @@ static struct polled *add_ticket(struct door_polls *polls, const struct id *acco
 	};
 	memcpy(polled->name, ticket->name.data, sizeof polled->name);
 	memcpy(polled->address, address, DIGEST_SIZE);
-	polls->list = grow(polls->list, polls->count, &polls->capacity);
+	polls->list = memory_room(polls->list, polls->count + 1, &polls->capacity,
+				  sizeof *polls->list);
 	polls->list[polls->count++] = polled;
 	(void)memory_check(tsearch(polled, &polls->tickets, compare_tickets));
 	(void)watch_door(polls, account, &ticket->room);
@@ -526,8 +519,9 @@ void door_polls_deny(struct door_polls *polls, const struct door_ticket *ticket,
 		denials = memory_check(malloc(sizeof *denials));
 		*denials = key;
 		denials->place = polls->denial_count;
-		polls->denial_list = grow(polls->denial_list, polls->denial_count,
-					  &polls->denial_capacity);
+		polls->denial_list = memory_room(polls->denial_list, polls->denial_count + 1,
+						 &polls->denial_capacity,
+						 sizeof *polls->denial_list);
 		polls->denial_list[polls->denial_count++] = denials;
 		(void)memory_check(tsearch(denials, &polls->denials, compare_denials));
 	}

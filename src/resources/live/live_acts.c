@@ -143,15 +143,8 @@ static void group_add_code(struct group *group, struct slice code)
 {
 	if (code.size == 0)
 		return;
-	if (group->code_count == group->code_capacity) {
-		const size_t capacity = 2 * group->code_capacity + 16;
-		struct slice *codes = arena_alloc(group->call->arena, capacity * sizeof *codes);
-
-		if (group->code_count > 0)
-			memcpy(codes, group->codes, group->code_count * sizeof *codes);
-		group->codes = codes;
-		group->code_capacity = capacity;
-	}
+	group->codes = arena_room(group->call->arena, group->codes, group->code_count + 1,
+				  &group->code_capacity, sizeof *group->codes);
 	group->codes[group->code_count++] = arena_copy(group->call->arena, code);
 }
 

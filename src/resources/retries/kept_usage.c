@@ -74,11 +74,8 @@ static struct entry *usage_entry(struct kept_usage *usage, const struct id *acco
 
 	if (place < usage->count && id_compare(&usage->entries[place].account, account) == 0)
 		return &usage->entries[place];
-	if (usage->count == usage->capacity) {
-		usage->capacity = usage->capacity * 2 + 16;
-		usage->entries = memory_check(
-			realloc(usage->entries, usage->capacity * sizeof *usage->entries));
-	}
+	usage->entries = memory_room(usage->entries, usage->count + 1, &usage->capacity,
+				     sizeof *usage->entries);
 	memmove(&usage->entries[place + 1], &usage->entries[place],
 		(usage->count - place) * sizeof *usage->entries);
 	usage->entries[place] = (struct entry){ .account = *account };

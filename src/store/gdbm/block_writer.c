@@ -15,7 +15,8 @@ static bool block_write(struct block_writer *writer, size_t size)
 {
 	const off_t at = (off_t)(writer->start + writer->size - size);
 
-	writer->sums = memory_check(realloc(writer->sums, 4 * (writer->n_sums + 1)));
+	writer->sums = memory_room(writer->sums, 4 * (writer->n_sums + 1), &writer->sums_capacity,
+				   1);
 	encode_32(writer->sums + 4 * writer->n_sums, checksum(0, writer->block, size));
 	writer->n_sums++;
 	return file_write_all(writer->files, writer->file, writer->block, size, at);

@@ -18,7 +18,7 @@ struct block_writer {
 	uint64_t size; /* bytes appended */
 	uint64_t sent; /* bytes that have been written out (file_write_out) */
 	char *sums; /* CRC32C of each block, 4 bytes, little-endian; freed by the caller */
-	size_t n_sums;
+	size_t n_sums, sums_capacity;
 	char block[STACK_BLOCK];
 };
 

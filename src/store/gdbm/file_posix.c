@@ -203,14 +203,13 @@ static char *plain_list(const struct file_system *files, const char *path)
 
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		for (size_t i = 0; i < size; i++) {
-			names = memory_room(names, n, &capacity, 1);
-			names[n++] = entry->d_name[i];
-		}
+		names = memory_room(names, n + size, &capacity, 1);
+		memcpy(names + n, entry->d_name, size);
+		n += size;
 	}
 	error = errno;
 	closedir(directory);
-	names = memory_room(names, n, &capacity, 1);
+	names = memory_room(names, n + 1, &capacity, 1);
 	names[n] = '\0';
 	if (error == 0)
 		return names;

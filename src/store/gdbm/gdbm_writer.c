@@ -117,11 +117,8 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 	if (!block_pad(&writer->out, BLOCK, is_broken))
 		return false;
 
-	if (writer->n_directory == writer->directory_capacity) {
-		writer->directory_capacity = 2 * writer->directory_capacity + 16;
-		writer->directory = memory_check(realloc(
-			writer->directory, writer->directory_capacity * sizeof *writer->directory));
-	}
+	writer->directory = memory_room(writer->directory, writer->n_directory + 1,
+					&writer->directory_capacity, sizeof *writer->directory);
 	writer->directory[writer->n_directory++] = (struct written_bucket){ (off_t)writer->out.size,
 									    bits };
 	if (bits > writer->bits)

@@ -51,7 +51,7 @@ struct journal_options {
 struct journal_end {
 	uint64_t last; /* number of the last complete transaction */
 	uint64_t *segments; /* first numbers, oldest first */
-	size_t n;
+	size_t n, capacity;
 	/* number of the oldest of these that are not needed and were not read */
 	size_t superfluous;
 	/* The offset at which the last segment ends, and whether an incomplete group, a torn tail,

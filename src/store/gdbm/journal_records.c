@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "store/gdbm/journal_format.h"
 
-#define RECORDS_LEAST ((size_t)64 << 10)
 /* Buffers larger than this are freed after use. */
 #define KEPT_MOST ((size_t)1 << 20)
 
@@ -25,18 +24,13 @@ void journal_records_add(struct journal_records *records, uint64_t number,
 			 const struct change *changes, size_t n)
 {
 	const size_t size = journal_records_size(changes, n);
-	size_t needed, capacity = records->capacity == 0 ? RECORDS_LEAST : records->capacity;
 	char *record, *to;
 
 	if (records->size == 0)
 		records->size = records->done = SEGMENT_BLOCK + GROUP_HEAD;
-	needed = records->size + record_padded(size) + SEGMENT_BLOCK;
-	while (capacity < needed)
-		capacity *= 2;
-	if (capacity != records->capacity) {
-		records->bytes = memory_check(realloc(records->bytes, capacity));
-		records->capacity = capacity;
-	}
+	records->bytes = memory_room(records->bytes,
+				     records->size + record_padded(size) + SEGMENT_BLOCK,
+				     &records->capacity, 1);
 
 	record = records->bytes + records->size;
 	encode_32(record, (uint32_t)size);

@@ -51,7 +51,7 @@ void journal_end_free(struct journal_end *end)
 {
 	free(end->segments);
 	end->segments = NULL;
-	end->n = 0;
+	end->n = end->capacity = 0;
 }
 
 static void note_damage(struct reading *reading, uint64_t segment, uint64_t offset,
@@ -76,11 +76,8 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 
 	if (n > (size - RECORD_HEAD) / CHANGE_HEAD)
 		return false;
-	if (reading->changes == NULL || n > reading->capacity) {
-		reading->changes =
-			memory_check(realloc(reading->changes, (n + 1) * sizeof *reading->changes));
-		reading->capacity = n;
-	}
+	reading->changes = memory_room(reading->changes, n, &reading->capacity,
+				       sizeof *reading->changes);
 	for (size_t i = 0; i < n; i++) {
 		struct change *change = &reading->changes[i];
 		const char *head = record + at;
@@ -279,8 +276,8 @@ static bool read_directory(struct reading *reading, struct fault *fault)
 	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
 		if (!journal_segment_name(name, &first))
 			continue;
-		end->segments =
-			memory_check(realloc(end->segments, (end->n + 1) * sizeof *end->segments));
+		end->segments = memory_room(end->segments, end->n + 1, &end->capacity,
+					    sizeof *end->segments);
 		end->segments[end->n++] = first;
 	}
 	free(names);

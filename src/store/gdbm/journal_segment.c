@@ -145,7 +145,7 @@ void segment_remove_prepared(const struct journal_options *options)
 
 void segments_add(struct segment_list *list, uint64_t first)
 {
-	list->first = memory_check(realloc(list->first, (list->n + 1) * sizeof *list->first));
+	list->first = memory_room(list->first, list->n + 1, &list->capacity, sizeof *list->first);
 	list->first[list->n++] = first;
 }
 

@@ -22,7 +22,7 @@ struct segment {
 /* First numbers of segments, oldest first. */
 struct segment_list {
 	uint64_t *first;
-	size_t n;
+	size_t n, capacity;
 };
 
 /* Builds the path of the segment with this first number, or of the prepared segment for 0. */

@@ -284,11 +284,7 @@ struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t num
 
 			if (version == NULL)
 				continue;
-			if (*n == capacity) {
-				capacity = capacity == 0 ? 1024 : 2 * capacity;
-				entries =
-					memory_check(realloc(entries, capacity * sizeof *entries));
-			}
+			entries = memory_room(entries, *n + 1, &capacity, sizeof *entries);
 			entries[(*n)++] = (struct overlay_entry){ key, entry_key_order(key),
 								  version_value(version) };
 		}

@@ -233,7 +233,7 @@ static void discard_results(struct wire *wire)
 
 static void note_sent(struct wire *wire, enum statement statement, bool is_preparation)
 {
-	wire->sent = memory_room(wire->sent, wire->sent_count, &wire->sent_capacity,
+	wire->sent = memory_room(wire->sent, wire->sent_count + 1, &wire->sent_capacity,
 				 sizeof *wire->sent);
 	wire->sent[wire->sent_count++] = (struct wire_sent){ statement, is_preparation };
 }
@@ -260,7 +260,7 @@ static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t un
 	if (is_right && sent->is_preparation)
 		wire->is_prepared[sent->statement] = true;
 	if (is_right && !sent->is_preparation) {
-		wire->results = memory_room(wire->results, wire->result_count,
+		wire->results = memory_room(wire->results, wire->result_count + 1,
 					    &wire->result_capacity, sizeof *wire->results);
 		wire->results[wire->result_count++] = result;
 	} else {
