@@ -319,7 +319,7 @@ export const roles_in_calls = (browser) =>
 		const shown = (page) =>
 			page.locator(".call-bar button:visible").evaluateAll((all) => all.map((one) => one.dataset.control).join());
 		const guest = await open_call(browser, stand, "guest");
-		const all = "audio,audio-devices,video,video-devices,screen,hand,leave,people,more";
+		const all = "audio,audio-devices,video,video-devices,screen,hand,leave,chat,people,more";
 		ok("a guest has all controls", (await shown(guest)) === all, await shown(guest));
 		await guest.evaluate(() => fake.room.come("PA_1", "Nora Fuchs"));
 		await guest.hover(".tile:has-text('Nora Fuchs')");
@@ -331,10 +331,10 @@ export const roles_in_calls = (browser) =>
 		ok("a person can be kept large", true);
 		await close(guest);
 		const speaker = await open_call(browser, stand, "speaker");
-		ok("a speaker has no camera", (await shown(speaker)) === "audio,audio-devices,hand,leave,people,more", await shown(speaker));
+		ok("a speaker has no camera", (await shown(speaker)) === "audio,audio-devices,hand,leave,chat,people,more", await shown(speaker));
 		await close(speaker);
 		const viewer = await open_call(browser, stand, "viewer");
-		ok("a viewer has no devices", (await shown(viewer)) === "hand,leave,people,more", await shown(viewer));
+		ok("a viewer has no devices", (await shown(viewer)) === "hand,leave,chat,people,more", await shown(viewer));
 		ok("and no tile", (await tiles(viewer)).length === 0);
 		const heard = await viewer.evaluate(() => {
 			const host = fake.room.come("PA_1", "Anna", ["camera"], { attributes: { role: "host" } });
@@ -746,7 +746,8 @@ export const views_of_calls = (browser) =>
 				await page.click(control("more"));
 				await page.waitForSelector(".menu");
 				await accessible(page, `the menu of a call, ${name}`);
-				await page.click(".menu-item:has-text('Keyboard shortcuts')");
+				await page.keyboard.press("Escape");
+				await page.keyboard.press("?");
 				await page.waitForSelector(".call-dialog");
 				await accessible(page, `the shortcuts of a call, ${name}`);
 				await close(page);

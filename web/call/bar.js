@@ -9,7 +9,7 @@ import { words } from "./words.js";
 /** @typedef {"on" | "off" | "bad"} Switch */
 /** @typedef {"audio" | "video" | "screen" | "hand"} Toggle */
 /** @typedef {(button: HTMLElement) => void} Act */
-/** @typedef {Record<Toggle | "leave" | "people" | "more" | "audio_devices" | "video_devices", Act>} Acts */
+/** @typedef {Record<Toggle | "leave" | "chat" | "people" | "more" | "audio_devices" | "video_devices", Act>} Acts */
 
 /** A button: a symbol in a disc, and a word below it. @param {string} name @param {string} symbol @param {string} label @param {Act} act */
 function control(name, symbol, label, act) {
@@ -86,6 +86,10 @@ export function bar(title, acts) {
 	const leave = control("leave", "leave", words.leave, acts.leave);
 	leave.button.classList.add("leave");
 	leave.button.setAttribute("aria-label", words.leave);
+	const chat = control("chat", "chat", words.chat, acts.chat);
+	chat.button.setAttribute("aria-controls", "chat");
+	const unread = h("span.count.unread", { hidden: true });
+	chat.disc.append(unread);
 	const people = control("people", "people", words.people, acts.people);
 	people.button.setAttribute("aria-controls", "people");
 	// The number is generated content, because the name of the button has it in words.
@@ -95,16 +99,25 @@ export function bar(title, acts) {
 	more.button.setAttribute("aria-label", words.more);
 	more.button.setAttribute("aria-haspopup", "menu");
 	more.button.setAttribute("aria-expanded", "false");
+	const lock = h("span.call-lock", { hidden: true }, icon("lock"));
+	const length = h("span.call-length");
+	const about = h(
+		"div.call-about",
+		null,
+		h("p.call-name", { title }, lock, h("bdi", null, title)),
+		h("p.call-line", { hidden: true }, length),
+	);
 	const element = h(
 		"div.call-bar",
 		{ role: "toolbar", "aria-label": words.controls },
-		h("p.call-name", null, title),
+		about,
 		h("div.controls", null, Object.values(parts), toggles.hand.button, leave.button),
-		h("div.controls.side", null, people.button, more.button),
+		h("div.controls.side", null, chat.button, people.button, more.button),
 	);
 
 	const all = [...element.querySelectorAll("button")];
-	const usable = () => all.filter((one) => one.offsetParent !== null);
+	const is_seen = (/** @type {HTMLElement} */ one) => one.offsetParent !== null;
+	const usable = () => all.filter(is_seen);
 	element.addEventListener("focusin", (event) => rove(all, /** @type {Element} */ (event.target).closest("button")));
 	element.addEventListener("keydown", (event) => {
 		const buttons = usable();
@@ -117,6 +130,15 @@ export function bar(title, acts) {
 		buttons.at(to % buttons.length)?.focus();
 	});
 	for (const one of Object.values(toggles)) one.draw("off");
+	const panels = { chat: chat.button, people: people.button };
+	for (const one of Object.values(panels)) one.setAttribute("aria-expanded", "false");
+	/** @param {number} n */
+	function show_unread(n) {
+		unread.hidden = n === 0;
+		unread.dataset.count = n > 99 ? "99+" : String(n);
+		chat.button.setAttribute("aria-label", words.chat_label(n));
+	}
+	show_unread(0);
 	return {
 		element,
 		/** @param {Toggle} name @param {Switch} state */
@@ -134,15 +156,47 @@ export function bar(title, acts) {
 			// A control that disappears gives its focus to another one.
 			if (element.contains(focused) && !buttons.some((one) => one === focused)) stop?.focus();
 		},
-		/** @param {number} n @param {boolean} open @param {number} waiting how many wait to be let in */
-		people(n, open, waiting) {
+		/** @param {number} n @param {number} waiting how many wait to be let in */
+		people(n, waiting) {
 			count.dataset.count = String(waiting || n);
 			count.classList.toggle("waiting", waiting > 0);
 			people.button.setAttribute("aria-label", words.people_label(n, waiting));
-			people.button.setAttribute("aria-expanded", String(open));
-			people.button.classList.toggle("is-on", open);
 		},
+		/** Shows how many messages are unread. @param {number} n */
+		unread: show_unread,
+		/** Shows which panel is open. @param {string | null} open */
+		panel(open) {
+			for (const [name, button] of Object.entries(panels)) {
+				button.setAttribute("aria-expanded", String(name === open));
+				button.classList.toggle("is-on", name === open);
+			}
+		},
+		/** Shows the length of the call. @param {string} text @param {boolean} soon whether it ends soon */
+		length(text, soon) {
+			about.lastElementChild?.toggleAttribute("hidden", text === "");
+			put(length, soon && icon("clock"), text);
+			length.classList.toggle("soon", soon);
+		},
+		/** Shows whether the room is locked. @param {boolean} yes */
+		lock: (yes) => void (lock.hidden = !yes),
+		/** Room and length, for where the bar has no space for them. */
+		about: () => [h("p.menu-room", null, h("bdi", null, title)), h("p.quiet.small-text", null, length.textContent)],
+		/** Menu entries of the controls that the window is too small for. @returns {import("./menu.js").Entry[]} */
+		left_out() {
+			const own = { hand: toggles.hand.button, people: people.button, screen: toggles.screen.button };
+			const symbols = { hand: "hand", people: "people", screen: "screen" };
+			return /** @type {(keyof typeof own)[]} */ (Object.keys(own))
+				.filter((name) => !own[name].hidden && !is_seen(own[name]))
+				.map((name) => {
+					const number = name === "people" ? ` (${count.dataset.count})` : "";
+					const text = own[name].getAttribute("aria-label") ?? "";
+					return { icon: symbols[name], text: number ? words.people + number : text, act: () => acts[name](own[name]) };
+				});
+		},
+		/** Whether the window is too small for the small buttons for devices. */
+		lacks_devices: () => !all.some((one) => one.matches(".caret") && is_seen(one)),
 		focus: () => usable()[0]?.focus({ preventScroll: true }),
-		focus_people: () => people.button.focus(),
+		/** Focuses the control of a panel, or More where it is. @param {keyof typeof panels} name */
+		focus_on: (name) => (is_seen(panels[name]) ? panels[name] : more.button).focus(),
 	};
 }

@@ -20,12 +20,12 @@ const OFFERED = {
 /** Where the choice is kept, as on the join page. @type {Partial<Record<MediaDeviceKind, string>>} */
 const KEPT = { audioinput: "microphone", audiooutput: "speaker", videoinput: "camera" };
 
-/** @param {HTMLElement} button @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
-export async function choose_device(button, which, link, failed) {
+/** Returns the entries of a menu. @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
+export async function device_entries(which, link, failed) {
 	const devices = (await navigator.mediaDevices?.enumerateDevices().catch(() => [])) ?? [];
 	const can_choose = (/** @type {MediaDeviceKind} */ kind) =>
 		kind !== "audiooutput" || "setSinkId" in HTMLMediaElement.prototype;
-	const entries = OFFERED[which].flatMap(([kind, title]) => {
+	return OFFERED[which].flatMap(([kind, title]) => {
 		const found = devices.filter((one) => one.kind === kind && one.deviceId !== "" && can_choose(kind));
 		const used = link.active(kind) ?? "default";
 		const take = async (/** @type {string} */ id) => {
@@ -44,6 +44,11 @@ export async function choose_device(button, which, link, failed) {
 		}));
 		return choices.length > 0 ? [{ title }, ...choices] : [];
 	});
+}
+
+/** Opens the menu at its button. @param {HTMLElement} button @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
+export async function choose_device(button, which, link, failed) {
+	const entries = await device_entries(which, link, failed);
 	if (entries.length === 0) return;
 	const box = menu(button, entries);
 	// A device that is plugged in or out is in the menu at once.

@@ -8,10 +8,10 @@ import { browser_storage } from "../lib/storage.js";
 import { dialog } from "./dialog.js";
 import { words } from "./words.js";
 
-/** @typedef {"audio" | "video" | "screen" | "hand" | "people" | "full" | "help"} Command */
+/** @typedef {"audio" | "video" | "screen" | "hand" | "people" | "chat" | "full" | "help"} Command */
 
 /** @type {Record<string, Command>} */
-const KEYS = { m: "audio", v: "video", s: "screen", h: "hand", p: "people", f: "full", "?": "help" };
+const KEYS = { m: "audio", v: "video", s: "screen", h: "hand", p: "people", c: "chat", f: "full", "?": "help" };
 
 /**
  * @param {Record<Command, () => void>} acts @param {(down: boolean) => void} talk for the space bar

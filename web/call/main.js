@@ -5,8 +5,9 @@
 import { announce, h, icon, put } from "../lib/dom.js";
 import { forget, keep, rejoins_of, wait_to_rejoin } from "../join/kept.js";
 import { bar } from "./bar.js";
+import { chat } from "./chat.js";
 import { asked_of } from "./budget.js";
-import { choose_device } from "./choose.js";
+import { choose_device, device_entries } from "./choose.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
 import { door } from "./door.js";
@@ -14,11 +15,12 @@ import { REASON, ask_why, end_of } from "./ends.js";
 import { keys, show_keys } from "./keys.js";
 import { library } from "./library.js";
 import { NOTHING, connection, faces_me, shown_track } from "./media.js";
-import { menu } from "./menu.js";
 import { can_change, moderation } from "./moderation.js";
 import { muted_listener } from "./muted.js";
 import { news } from "./news.js";
 import { notes } from "./notes.js";
+import { open_more } from "./more.js";
+import { panels } from "./panels.js";
 import { people_list } from "./people.js";
 import { service } from "./service.js";
 import { stage } from "./stage.js";
@@ -48,7 +50,6 @@ const MESSAGE = 300;
 const PATIENCE = 10000;
 const AGAIN = 300;
 const SPREAD = 4000;
-const COVERED = "(max-width: 700px), (max-height: 480px)";
 
 /** @type {Promise<unknown> | null} */
 let style = null;
@@ -133,20 +134,21 @@ export async function begin(page, entry, join, media) {
 	const waiting = door({
 		server,
 		note,
-		is_open: () => list.open(),
-		show: () => show_list(true),
+		is_open: () => panel.is_open("people"),
+		show: () => panel.show("people"),
 		changed: () => draw_count(people().length),
 		elsewhere: () => list.focus(),
 		role_shown,
 		signal,
 	});
-	const list = people_list({ people, role_shown, options, has_options, waiting, close: () => show_list(false) });
+	const list = people_list({ people, role_shown, options, has_options, waiting, close: () => panel.show(null) });
+	const messages = chat({ close: () => panel.show(null) });
 	const view = stage({
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
 			if (person) options(person, button, id);
 		},
-		everyone: () => show_list(true),
+		everyone: () => panel.show("people"),
 		stop_sharing: () => turn("screen", false),
 	});
 	const acts = {
@@ -155,26 +157,26 @@ export async function begin(page, entry, join, media) {
 		screen: () => turn("screen"),
 		hand: raise,
 		leave: ask_to_leave,
-		people: () => show_list(!list.open()),
+		chat: () => panel.toggle("chat"),
+		people: () => panel.toggle("people"),
 		full,
 		help: () => show_keys(),
 		audio_devices: (/** @type {HTMLElement} */ button) => choose(button, "audio"),
 		video_devices: (/** @type {HTMLElement} */ button) => choose(button, "video"),
 		more: (/** @type {HTMLElement} */ button) =>
-			menu(button, [
-				document.fullscreenEnabled && {
-					icon: "full",
-					text: document.fullscreenElement ? words.fullscreen.on : words.fullscreen.off,
-					act: full,
-				},
-				matchMedia(COVERED).matches &&
-					kinds.includes("audio") && { icon: "mic", text: words.microphone_choice, act: () => choose(button, "audio") },
-				matchMedia(COVERED).matches &&
-					kinds.includes("video") && { icon: "camera", text: words.camera_choice, act: () => choose(button, "video") },
-				waiting.entry(),
-				{ icon: "keys", text: words.shortcuts, act: () => show_keys() },
-				may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave },
-			]),
+			open_more(button, controls, {
+				view: [
+					document.fullscreenEnabled && {
+						icon: "full",
+						text: document.fullscreenElement ? words.fullscreen.on : words.fullscreen.off,
+						act: full,
+					},
+				],
+				devices,
+				tools: [],
+				help: show_keys,
+				hosts: [waiting.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
+			}),
 	};
 	const controls = bar(room.name, acts);
 	const root = h(
@@ -184,7 +186,18 @@ export async function begin(page, entry, join, media) {
 		note.element,
 		view.element,
 		list.element,
+		messages.element,
 		controls.element,
+	);
+	const panel = panels(
+		{ people: list, chat: messages },
+		[view.element, controls.element],
+		(open, before) => {
+			controls.panel(open);
+			if (open === "people") note.drop("door");
+			if (!open && before) controls.focus_on(before);
+		},
+		signal,
 	);
 	put(page.place, root);
 	view.say([icon("clock"), h("p", null, words.connecting)]);
@@ -265,7 +278,7 @@ export async function begin(page, entry, join, media) {
 		// What the service told is older than a change.
 		if (n !== named) inside_count = 0;
 		named = n;
-		controls.people(Math.max(n, inside_count), list.open(), waiting.count());
+		controls.people(Math.max(n, inside_count), waiting.count());
 	}
 	/** Asks how many are inside, for people whom nobody names the others. */
 	async function follow_inside() {
@@ -287,25 +300,6 @@ export async function begin(page, entry, join, media) {
 		controls.draw("hand", hand_up ? "on" : "off");
 		controls.allow(kinds, state === "connecting" || link?.hand(true) !== null);
 	}
-	/** @param {boolean} open */
-	function show_list(open) {
-		list.toggle(open);
-		// In small windows, the list covers everything else.
-		const covered = open && matchMedia(COVERED).matches;
-		view.element.inert = covered;
-		controls.element.inert = covered;
-		draw_count(people().length);
-		if (open) note.drop("door");
-		if (!open) controls.focus_people();
-	}
-	matchMedia(COVERED).addEventListener(
-		"change",
-		({ matches }) => {
-			view.element.inert = matches && list.open();
-			controls.element.inert = matches && list.open();
-		},
-		{ signal },
-	);
 	function full() {
 		const doing = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.();
 		doing?.catch(() => {});
@@ -357,6 +351,12 @@ export async function begin(page, entry, join, media) {
 	/** @param {HTMLElement} button @param {Device} which */
 	function choose(button, which) {
 		if (link) choose_device(button, which, link, (error) => complain(which, trouble_of(error)));
+	}
+	/** The devices of all kinds, for More. */
+	async function devices() {
+		const own = link ? DEVICES.filter((one) => kinds.includes(one)) : [];
+		const of = (/** @type {Device} */ one) => (link ? device_entries(one, link, (error) => complain(one, trouble_of(error))) : []);
+		return (await Promise.all(own.map(of))).flat();
 	}
 	async function raise() {
 		const metadata = state === "connecting" || is_raising ? null : link?.hand(!hand_up);

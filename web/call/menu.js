@@ -3,11 +3,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon } from "../lib/dom.js";
+import { words } from "./words.js";
 
 /**
- * An entry of a menu. One with `chosen` is a choice among others; one with `title` alone begins a group.
- * @typedef {{ title?: string, icon?: string, text?: string, act?: () => void, danger?: boolean, chosen?: boolean }} Entry
+ * An entry of a menu. One with `chosen` is a choice among others, one with `ticked` a switch; `says` stands at its end.
+ * One with `title` alone begins a group, as one with `line` does, and one with `head` is no entry but content. One with
+ * `entries` opens another menu at the same place, which leads back.
+ * @typedef {{ title?: string, line?: true, head?: import("../lib/dom.js").Child[], icon?: string, text?: string, says?: string,
+ *   act?: () => void, danger?: boolean, chosen?: boolean, ticked?: boolean, entries?: () => Entries | Promise<Entries> }} Entry
  */
+/** @typedef {(Entry | false | null | undefined)[]} Entries */
 
 // Pixels between the menu and its button, and between the menu and the edges of the window.
 const GAP = 6;
@@ -15,22 +20,25 @@ const EDGE = 8;
 
 /** @param {Entry} entry @param {() => void} close */
 function item_of(entry, close) {
-	const is_choice = entry.chosen !== undefined;
+	const is_switch = entry.ticked !== undefined;
+	const is_choice = entry.chosen !== undefined || is_switch;
+	const is_on = Boolean(entry.chosen || entry.ticked);
 	return h(
 		"button.menu-item",
 		{
 			type: "button",
-			role: is_choice ? "menuitemradio" : "menuitem",
+			role: is_switch ? "menuitemcheckbox" : is_choice ? "menuitemradio" : "menuitem",
 			tabindex: "-1",
-			"aria-checked": is_choice ? String(entry.chosen) : null,
+			"aria-checked": is_choice ? String(is_on) : null,
 			class: entry.danger ? "danger" : "",
 			onclick: () => {
 				close();
 				entry.act?.();
 			},
 		},
-		is_choice ? (entry.chosen ? icon("check") : h("span.icon")) : icon(entry.icon ?? "dash"),
-		h("span", null, entry.text),
+		is_choice ? (is_on ? icon("check") : h("span.icon")) : icon(entry.icon ?? "dash"),
+		h("span.menu-text", null, entry.text),
+		entry.says && h("span.menu-says", null, entry.says),
 	);
 }
 
@@ -44,12 +52,15 @@ function put_at(box, button) {
 	box.style.top = `${inside(top, innerHeight - height)}px`;
 }
 
-/** Opens a menu at a button, which gets the focus back. Returns the menu. @param {HTMLElement} button @param {(Entry | false | null | undefined)[]} entries */
-export function menu(button, entries) {
+/**
+ * Opens a menu at a button, which gets the focus back. Returns the menu.
+ * @param {HTMLElement} button @param {Entries} entries @param {string} [label] its name, if it is not the button's
+ */
+export function menu(button, entries, label = button.getAttribute("aria-label") ?? "") {
 	const box = h("div.menu", {
 		role: "menu",
 		popover: "auto",
-		"aria-label": button.getAttribute("aria-label") ?? "",
+		"aria-label": label,
 	});
 	const close = () => {
 		box.hidePopover();
@@ -59,18 +70,39 @@ export function menu(button, entries) {
 	const items = [];
 	/** @type {HTMLElement} */
 	let group = box;
+	let begins = false;
 	for (const entry of entries) {
 		if (!entry) continue;
+		if (entry.head) {
+			box.append(h("div.menu-head", null, entry.head));
+			continue;
+		}
+		if (entry.line) {
+			begins = true;
+			continue;
+		}
 		if (entry.title) {
 			group = h(
-				"div",
+				"div.menu-group",
 				{ role: "group", "aria-label": entry.title },
 				h("p.menu-title", { "aria-hidden": "true" }, entry.title),
 			);
 			box.append(group);
+			begins = false;
 			continue;
 		}
-		const item = item_of(entry, close);
+		if (begins) {
+			group = h("div.menu-group", { role: "group" });
+			box.append(group);
+			begins = false;
+		}
+		const { entries: others, text = "" } = entry;
+		const open = async () => {
+			const back = { icon: "back", text: words.back_to(label), act: () => void menu(button, entries, label) };
+			menu(button, [back, ...((await others?.()) ?? [])], text);
+		};
+		const item = item_of(others ? { ...entry, act: open } : entry, close);
+		if (others) item.setAttribute("aria-haspopup", "menu");
 		items.push(item);
 		group.append(item);
 	}

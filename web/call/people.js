@@ -85,9 +85,9 @@ export function people_list({ people, role_shown, options, has_options, waiting,
 	});
 	const watching = h("p.quiet.small-text.watching");
 	const element = h(
-		"aside.people",
+		"aside.panel.people",
 		{ id: "people", hidden: true, "aria-label": words.people },
-		h("div.people-head", null, title, end),
+		h("div.panel-head", null, title, end),
 		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching, waiting.denied),
 	);
 	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
