@@ -7,6 +7,10 @@
  *     };
  *     const struct shape publish_video = { "PublishVideo", FIELDS(video_fields) };
  *
+ * The bodies that create and change an object and the response are shapes of one table. Flags such
+ * as FIELD_READ_ONLY say what a row is in each of them; IN names the views of a row that only some
+ * of them have.
+ *
  * schema_check walks the body once along the table. It checks every member against its row and
  * removes unknown, read-only, null (except in a merge patch) and faulty members. It collects all
  * faults, each with the JSON Pointer of the member in the body as sent, and turns integers written
@@ -78,7 +82,19 @@ enum field_flag {
 	/* The list is the only member of its shape: the body and the response are the list itself
 	 * (schema_parse_list, shape_is_bare). */
 	FIELD_BARE = 1 << 17,
-	FIELD_PLUS = 1 << 18		/* a text without blanks in a query: its + may arrive as one */
+	FIELD_PLUS = 1 << 18,		/* a text without blanks in a query: its + may arrive as one */
+	FIELD_SOMETIMES = 1 << 19	/* with READ_ONLY: not all responses have it */
+};
+
+/* The views of a table. A shape has the rows without views, and those with one of its views. */
+enum field_view {
+	IN_ANSWER = 1 << 0,	/* a response, or what is both sent and returned */
+	IN_NEW = 1 << 1,	/* a body that creates the object */
+	IN_CHANGE = 1 << 2,	/* a body that changes it, or the response after a change */
+	IN_SWITCH = 1 << 3,	/* a body that enables or disables the object that it names */
+	IN_PATH_SWITCH = 1 << 4, /* the same for the object in the path */
+	IN_IMPORT = 1 << 5,	/* the object as 100ms returns it */
+	IN_LIST = 1 << 6	/* the query of a list */
 };
 
 struct shape;
@@ -99,6 +115,7 @@ struct field {
 	const char *name;	/* NULL in the item row of a map or list */
 	enum field_kind kind;
 	unsigned flags;
+	unsigned views;		/* 0: all shapes of the table have the row */
 	int64_t minimum, maximum, step;		/* KIND_INTEGER; step is 0 for any integer */
 	/* KIND_INTEGER: the maximum in messages, if a handler accepts more only in some cases; 0
 	 * for `maximum`. */
@@ -141,8 +158,9 @@ struct rule {
 
 struct shape {
 	const char *name;	/* name of the OpenAPI component */
-	const struct field *fields;
+	const struct field *fields;	/* the table; see shape_next */
 	size_t field_count;
+	unsigned views;
 	const struct rule *rules;	/* ends with a row whose check is NULL; NULL if there are no rules */
 	const char *doc;
 	/* Names of members that are accepted and ignored; ends with NULL. NULL for none. */
@@ -164,6 +182,7 @@ struct shape {
 struct row_plan {
 	struct slice label;	/* ,"bitRate": */
 	size_t before;		/* offset of the row's text in plan->missing */
+	size_t next;		/* the next row of the shape */
 };
 
 /* Precomputed data of a shape. Sets of rows are bit masks. */
@@ -172,6 +191,7 @@ struct shape_plan {
 	struct row_plan *rows;	/* one for each row, and one more at the end */
 	/* The texts that are written for rows without a value, concatenated. */
 	struct slice missing;
+	uint64_t all;		/* the rows of the shape */
 	uint64_t required, write_only, echoed;
 	uint64_t hiding;	/* rows that are write-only or have a write-only member below */
 	uint64_t conditional;	/* rows whose default depends on another member */
@@ -201,6 +221,7 @@ struct shape_plan {
 #define ANY() .kind = KIND_ANY
 #define MOST(n) .most = (n)
 #define FLAGS(bits) .flags = (bits)
+#define IN(views_) .views = (unsigned)(views_)
 /* JSON as written in C: a number, a quoted text, true, {} or [...]. */
 #define DEFAULT(...) .standard = #__VA_ARGS__
 /* A default that applies only if a choice in the same object has this value. */
@@ -220,6 +241,8 @@ struct shape_plan {
 
 /* Returns true if the body and the response are the list that is the only member. */
 bool shape_is_bare(const struct shape *shape);
+/* Returns the row of the shape after this one, the first one after NULL, and NULL at the end. */
+const struct field *shape_next(const struct shape *shape, const struct field *row);
 /* Returns the row of a member, or NULL. */
 const struct field *shape_field(const struct shape *shape, const char *name);
 /* Returns true if the text obeys the rule. For texts outside a body, such as a name in a path. */

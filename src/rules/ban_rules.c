@@ -8,26 +8,6 @@
 
 /* clang-format off */
 
-#define USER_OF_A_BAN DOC("User ID of the person who is banned.")
-#define REASON_OF_A_BAN EXAMPLE("Insulted the speaker."), DOC("Why, for administrators.")
-#define EXPIRY_OF_A_BAN DOC("The ban ends at this second. Without it, the ban lasts until it is deleted.")
-#define REST_OF_A_BAN(flags_) \
-	{ "created_at", TEXT(time_text), FLAGS(flags_), DOC("Time of creation.") }, \
-	{ "created_by", OBJECT(event_actor_shape), FLAGS(flags_), DOC("Who created the ban.") }
-
-static const struct field ban_fields[] = {
-	{ "id",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Ban identifier.") },
-	{ "user_id",    TEXT(some_256_text), USER_OF_A_BAN },
-	{ "code_hash",  TEXT(any_text), DOC("Hash of the banned code, as in the event log; in place of user_id.") },
-	{ "room_id",    TEXT(id_text), DOC("The room; missing if the ban is for every room of the account.") },
-	{ "reason",     TEXT(any_256_text), FLAGS(FIELD_REQUIRED), REASON_OF_A_BAN },
-	{ "expires_at", TIME(), EXPIRY_OF_A_BAN },
-	REST_OF_A_BAN(FIELD_REQUIRED),
-};
-const struct shape ban_shape = {
-	"Ban", FIELDS(ban_fields), .doc = "A person or a code that is banned from a room, or from all rooms.",
-};
-
 static schema_rule check_banned, check_ban_expiry;
 
 static const struct rule new_ban_rules[] = {
@@ -35,21 +15,34 @@ static const struct rule new_ban_rules[] = {
 	{ "banExpiry", "The end is in the future, and given either as expires_at or as expires_in.", check_ban_expiry },
 	{ NULL, NULL, NULL },
 };
-static const struct field new_ban_fields[] = {
-	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY) },
-	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("mallory"), USER_OF_A_BAN },
-	{ "code",       TEXT(any_text), FLAGS(FIELD_SECRET | FIELD_ZERO_ABSENT), EXAMPLE("abc-defg-hij"),
+
+#define USER_OF_A_BAN DOC("User ID of the person who is banned.")
+#define REASON_OF_A_BAN EXAMPLE("Insulted the speaker."), DOC("Why, for administrators.")
+
+static const struct field ban_fields[] = {
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Ban identifier.") },
+	{ "user_id",    TEXT(some_256_text), IN(IN_ANSWER), USER_OF_A_BAN },
+	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_BLANK_ABSENT), IN(IN_NEW), EXAMPLE("mallory"), USER_OF_A_BAN },
+	{ "code",       TEXT(any_text), FLAGS(FIELD_SECRET | FIELD_ZERO_ABSENT), IN(IN_NEW), EXAMPLE("abc-defg-hij"),
 	  DOC("A room code, which is also disabled; in place of user_id.") },
-	{ "code_hash",  TEXT(any_text), FLAGS(FIELD_READ_ONLY) },
-	{ "room_id",    TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("6925c84100000000000000b1"),
+	{ "code_hash",  TEXT(any_text), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES),
+	  DOC("Hash of the banned code, as in the event log; in place of user_id.") },
+	{ "room_id",    TEXT(id_text), IN(IN_ANSWER), DOC("The room; missing if the ban is for every room of the account.") },
+	{ "room_id",    TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), IN(IN_NEW), EXAMPLE("6925c84100000000000000b1"),
 	  DOC("The room. Default: every room of the account.") },
-	{ "reason",     TEXT(line_256_text), REASON_OF_A_BAN },
-	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST), UNIT("s"), DOC("Seconds from now; in place of expires_at.") },
-	{ "expires_at", TIME(), EXPIRY_OF_A_BAN },
-	REST_OF_A_BAN(FIELD_READ_ONLY),
+	{ "reason",     TEXT(any_256_text), FLAGS(FIELD_REQUIRED), IN(IN_ANSWER), REASON_OF_A_BAN },
+	{ "reason",     TEXT(line_256_text), IN(IN_NEW), REASON_OF_A_BAN },
+	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST), IN(IN_NEW), UNIT("s"), DOC("Seconds from now; in place of expires_at.") },
+	{ "expires_at", TIME(), DOC("The ban ends at this second. Without it, the ban lasts until it is deleted.") },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
+	{ "created_by", OBJECT(event_actor_shape), FLAGS(FIELD_READ_ONLY), DOC("Who created the ban.") },
+};
+const struct shape ban_shape = {
+	"Ban", FIELDS(ban_fields), .views = IN_ANSWER,
+	.doc = "A person or a code that is banned from a room, or from all rooms.",
 };
 const struct shape new_ban_shape = {
-	"Ban", FIELDS(new_ban_fields), .rules = new_ban_rules, .doc = "Whom to ban, from where, and for how long.",
+	"Ban", FIELDS(ban_fields), .views = IN_NEW, .rules = new_ban_rules, .doc = "Whom to ban, from where, and for how long.",
 };
 
 static const struct field ban_list_fields[] = {

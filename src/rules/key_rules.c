@@ -28,30 +28,25 @@ const char *const scope_names[SCOPES + 1] = {
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,
 	COMPONENT("Scope"), DOC("What a request may do.") };
 
-#define MEMBERS_OF_A_KEY \
-	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("API key identifier.") }, \
-	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("calendar"), \
-	  DOC("What the API key is for.") }, \
-	{ "scopes",     LIST_OF(scope_item), \
-	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), EXAMPLE(["rooms:write"]), \
-	  DOC("What the API key may do. A write scope includes the read scope, and webhooks:write " \
-	      "includes events:read.") }, \
-	{ "expires_at", TIME(), DOC("The API key is rejected from this second on.") }, \
-	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }
-
-static const struct field key_fields[] = { MEMBERS_OF_A_KEY };
-const struct shape key_shape = {
-	"Key", FIELDS(key_fields), .doc = "An API key: a limited bearer token that can be revoked.",
-};
-
-static const struct field made_key_fields[] = {
-	MEMBERS_OF_A_KEY,
-	{ "key", TEXT(some_text),
+static const struct field key_fields[] = {
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("API key identifier.") },
+	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("calendar"),
+	  DOC("What the API key is for.") },
+	{ "scopes",     LIST_OF(scope_item),
+	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), EXAMPLE(["rooms:write"]),
+	  DOC("What the API key may do. A write scope includes the read scope, and webhooks:write "
+	      "includes events:read.") },
+	{ "expires_at", TIME(), DOC("The API key is rejected from this second on.") },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
+	{ "key",        TEXT(some_text), IN(IN_NEW),
 	  DOC("The bearer token. Only this response contains it, and not if it is repeated for the "
 	      "same Idempotency-Key.") },
 };
+const struct shape key_shape = {
+	"Key", FIELDS(key_fields), .doc = "An API key: a limited bearer token that can be revoked.",
+};
 const struct shape made_key_shape = {
-	"CreatedKey", FIELDS(made_key_fields), .doc = "A new API key with its bearer token.",
+	"CreatedKey", FIELDS(key_fields), .views = IN_NEW, .doc = "A new API key with its bearer token.",
 };
 
 /* ---- sessions ---- */

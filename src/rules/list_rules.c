@@ -28,24 +28,23 @@ static const struct rule template_list_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-#define FILTERS_OF_TEMPLATES \
-	{ "limit",   LIMIT, DEFAULT(10) }, \
-	{ "start",   TEXT(id_text), FREE_WITH("name_prefix"), \
-	  PATTERN("^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-]{0,126}[a-zA-Z0-9._:-])?$"), START }, \
-	{ "name",    TEXT(any_text), EXAMPLE("lesson"), DOC("Only the template with exactly this name.") }, \
-	{ "default", BOOLEAN(), DOC("true: only the account's default template; false: only the others.") }, \
-	{ "name_prefix", TEXT(any_text), EXAMPLE("les"), \
-	  DOC("Only templates whose names have this prefix, ordered by the bytes of their names; `start` and " \
-	      "`last` are then names.") }, \
-	{ "q", TEXT(some_100_text), EXAMPLE("lesson math"), DOC("Only templates whose names contain " SEARCH) }
-
-static const struct field template_list_fields[] = { FILTERS_OF_TEMPLATES, { "view", SUMMARY } };
-const struct shape template_list_query = {
-	"TemplateListQuery", FIELDS(template_list_fields), .rules = template_list_rules,
+static const struct field template_list_fields[] = {
+	{ "limit",   LIMIT, DEFAULT(10) },
+	{ "start",   TEXT(id_text), FREE_WITH("name_prefix"),
+	  PATTERN("^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-]{0,126}[a-zA-Z0-9._:-])?$"), START },
+	{ "name",    TEXT(any_text), EXAMPLE("lesson"), DOC("Only the template with exactly this name.") },
+	{ "default", BOOLEAN(), DOC("true: only the account's default template; false: only the others.") },
+	{ "name_prefix", TEXT(any_text), EXAMPLE("les"),
+	  DOC("Only templates whose names have this prefix, ordered by the bytes of their names; `start` and "
+	      "`last` are then names.") },
+	{ "q", TEXT(some_100_text), EXAMPLE("lesson math"), DOC("Only templates whose names contain " SEARCH) },
+	{ "view", SUMMARY, IN(IN_LIST) },
 };
-static const struct field template_summaries_fields[] = { FILTERS_OF_TEMPLATES };
+const struct shape template_list_query = {
+	"TemplateListQuery", FIELDS(template_list_fields), .views = IN_LIST, .rules = template_list_rules,
+};
 const struct shape template_summaries_query = {
-	"TemplateSummaryListQuery", FIELDS(template_summaries_fields), .rules = template_list_rules,
+	"TemplateSummaryListQuery", FIELDS(template_list_fields), .rules = template_list_rules,
 };
 
 static const struct rule room_list_rules[] = {
@@ -55,32 +54,31 @@ static const struct rule room_list_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-#define FILTERS_OF_ROOMS \
-	{ "limit",       LIMIT, DEFAULT(10) }, \
-	{ "start",       TEXT(id_text), FREE_WITH("name_prefix"), PATTERN("^[a-zA-Z0-9._:-]{1,128}$"), \
-	  START }, \
-	{ "name",        TEXT(any_text), EXAMPLE("monday"), \
-	  DOC("Only the room with this name, ignoring case.") }, \
-	{ "enabled",     BOOLEAN(), DOC("true: only enabled rooms; false: only the others.") }, \
-	{ "template_id", TEXT(any_text), EXAMPLE("6925c84100000000000000a1"), \
-	  DOC("Only rooms of this template.") }, \
-	{ "after",       TEXT(any_text), FLAGS(FIELD_OFFSET), EXAMPLE("2026-11-23"), \
-	  DOC("Only rooms created then or later: an RFC 3339 time or a date (midnight UTC).") }, \
-	{ "before",      TEXT(any_text), FLAGS(FIELD_OFFSET), \
-	  EXAMPLE("2026-11-24T09:00:00Z"), \
-	  DOC("Only rooms created then or earlier: an RFC 3339 time or a date (midnight UTC).") }, \
-	{ "name_prefix", TEXT(any_text), EXAMPLE("mon"), \
-	  DOC("Only rooms whose names have this prefix, ignoring case, ordered by the bytes of their names in " \
-	      "lower case; `start` and `last` are then names.") }, \
-	{ "q", TEXT(some_100_text), EXAMPLE("monday math"), DOC("Only rooms whose names or titles contain " SEARCH) }
-
-static const struct field room_list_fields[] = { FILTERS_OF_ROOMS, { "view", SUMMARY } };
-const struct shape room_list_query = {
-	"RoomListQuery", FIELDS(room_list_fields), .rules = room_list_rules,
+static const struct field room_list_fields[] = {
+	{ "limit",       LIMIT, DEFAULT(10) },
+	{ "start",       TEXT(id_text), FREE_WITH("name_prefix"), PATTERN("^[a-zA-Z0-9._:-]{1,128}$"),
+	  START },
+	{ "name",        TEXT(any_text), EXAMPLE("monday"),
+	  DOC("Only the room with this name, ignoring case.") },
+	{ "enabled",     BOOLEAN(), DOC("true: only enabled rooms; false: only the others.") },
+	{ "template_id", TEXT(any_text), EXAMPLE("6925c84100000000000000a1"),
+	  DOC("Only rooms of this template.") },
+	{ "after",       TEXT(any_text), FLAGS(FIELD_OFFSET), EXAMPLE("2026-11-23"),
+	  DOC("Only rooms created then or later: an RFC 3339 time or a date (midnight UTC).") },
+	{ "before",      TEXT(any_text), FLAGS(FIELD_OFFSET),
+	  EXAMPLE("2026-11-24T09:00:00Z"),
+	  DOC("Only rooms created then or earlier: an RFC 3339 time or a date (midnight UTC).") },
+	{ "name_prefix", TEXT(any_text), EXAMPLE("mon"),
+	  DOC("Only rooms whose names have this prefix, ignoring case, ordered by the bytes of their names in "
+	      "lower case; `start` and `last` are then names.") },
+	{ "q", TEXT(some_100_text), EXAMPLE("monday math"), DOC("Only rooms whose names or titles contain " SEARCH) },
+	{ "view", SUMMARY, IN(IN_LIST) },
 };
-static const struct field room_summaries_fields[] = { FILTERS_OF_ROOMS };
+const struct shape room_list_query = {
+	"RoomListQuery", FIELDS(room_list_fields), .views = IN_LIST, .rules = room_list_rules,
+};
 const struct shape room_summaries_query = {
-	"RoomSummaryListQuery", FIELDS(room_summaries_fields), .rules = room_list_rules,
+	"RoomSummaryListQuery", FIELDS(room_list_fields), .rules = room_list_rules,
 };
 
 #define LINK ONE_OF("link"), DOC("link: codes include `join_url` and `code_hash`.")

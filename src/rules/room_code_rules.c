@@ -44,62 +44,10 @@ static const struct text_rule metadata_key_text = {
 };
 static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 
-/* Fields of a room code that a client may send back. */
-#define REST_OF_A_ROOM_CODE \
-	{ "room_id",    TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Identifier of the room.") }, \
-	{ "role",       TEXT(role_name_text), FLAGS(FIELD_READ_ONLY), \
-	  DOC("Name of the role the code is for.") }
-#define TIMES_OF_A_ROOM_CODE \
-	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }, \
-	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), \
-	  DOC("Time of the last change of enabled.") }
-#define USES_OF_A_ROOM_CODE(flags_) \
-	{ "uses",       INTEGER(0, USES_MOST), FLAGS(flags_), \
-	  DOC("How often the code has been used; present if max_uses is set. Removing max_uses resets it.") }
-#define STATE_OF_A_ROOM_CODE(flags_) \
-	{ "state",      CODE_STATES, FLAGS(flags_), \
-	  DOC("The first state that applies; present if not_before, expires_at or max_uses is set.") }
-#define LINK_OF_A_ROOM_CODE(flags_) \
-	{ "join_url",   TEXT(any_text), FLAGS(flags_), IN_FORMAT("uri"), DOC("Join link of the code; only with view=link.") }, \
-	{ "code_hash",  TEXT(any_text), FLAGS(flags_), DOC("Hash of the code in the event log; only with view=link.") }
-/* Fields that a client may set, and that responses contain if they are set. */
-#define TIMES_OF_A_CODES_LIFE \
-	{ "not_before", TIME(), DOC("The code is valid from this second on.") }, \
-	{ "expires_at", TIME(), DOC("The code is expired from this second on.") }
-#define MAX_USES_OF_A_CODE \
-	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many times the code can be used.") }
-#define PERSON_OF_A_CODE \
-	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), \
-	  DOC("User ID of the person the code is for.") }, \
-	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), \
-	  DOC("Display name of that person.") }, \
-	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("for the speakers"), \
-	  DOC("A note for administrators.") }, \
-	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), \
-	  DOC("Texts for your own programs, by name.") }, \
-	{ "admission",  ADMISSION, \
-	  DOC("With ask, people wait until somebody lets them in. Default: as for the role.") }
+/* Not those that enable, disable or import one. */
+#define ALL_OF_A_CODE (IN_ANSWER | IN_NEW | IN_CHANGE)
 
 #define GRACE_MOST 604800
-
-static const struct field room_code_fields[] = {
-	{ "code",    TEXT(room_code_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("Three groups of letters joined by hyphens, or a custom code.") },
-	REST_OF_A_ROOM_CODE,
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_READ_ONLY),
-	  DOC("false if the code was disabled or its role was deleted.") },
-	TIMES_OF_A_ROOM_CODE,
-	TIMES_OF_A_CODES_LIFE,
-	MAX_USES_OF_A_CODE,
-	USES_OF_A_ROOM_CODE(0),
-	PERSON_OF_A_CODE,
-	STATE_OF_A_ROOM_CODE(0),
-	LINK_OF_A_ROOM_CODE(0),
-};
-const struct shape room_code_shape = {
-	"RoomCode", FIELDS(room_code_fields),
-	.doc = "A room code for one role of one room.",
-};
 
 static schema_rule check_words, check_code_expiry, check_expiry_of_new, check_generated, check_imported_code;
 
@@ -122,59 +70,78 @@ static const struct rule imported_code_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* `enabled` may be sent back, and is ignored: a new code is enabled. */
-static const struct field new_code_fields[] = {
-	{ "code",       TEXT(words_text), FLAGS(FIELD_SECRET),
+/* A new code is enabled, whatever is sent. */
+static const struct field room_code_fields[] = {
+	{ "code",       TEXT(room_code_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER | IN_CHANGE | IN_PATH_SWITCH),
+	  DOC("Three groups of letters joined by hyphens, or a custom code.") },
+	{ "code",       TEXT(words_text), FLAGS(FIELD_SECRET), IN(IN_NEW),
 	  DOC("A custom code, unique on this server; a random code is generated if it is not given. "
 	      "Custom codes can be guessed, so set max_uses or expires_at.") },
-	REST_OF_A_ROOM_CODE,
-	{ "enabled",    BOOLEAN(), FLAGS(FIELD_READ_ONLY) },
-	TIMES_OF_A_ROOM_CODE,
-	TIMES_OF_A_CODES_LIFE,
-	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST),
-	  UNIT("s"), DOC("Seconds from created_at; in place of expires_at.") },
-	MAX_USES_OF_A_CODE,
-	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
-	PERSON_OF_A_CODE,
-	STATE_OF_A_ROOM_CODE(FIELD_READ_ONLY),
-	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
+	{ "code",       TEXT(any_text), FLAGS(FIELD_REQUIRED), IN(IN_SWITCH), EXAMPLE("abc-defg-hij"), DOC("A room code.") },
+	{ "code",       TEXT(generated_code_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET), IN(IN_IMPORT),
+	  EXAMPLE("abc-defg-hij"), DOC("A generated code.") },
+	{ "room_id",    TEXT(id_text), FLAGS(FIELD_READ_ONLY), IN(~IN_IMPORT), DOC("Identifier of the room.") },
+	{ "room_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED), IN(IN_IMPORT), EXAMPLE("6925c84100000000000000b1"),
+	  DOC("ID of a room of the account or of the request.") },
+	{ "role",       TEXT(role_name_text), FLAGS(FIELD_READ_ONLY), IN(~IN_IMPORT),
+	  DOC("Name of the role the code is for.") },
+	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED), IN(IN_IMPORT),
+	  DOC("If the template has no such role, the code belongs to a deleted role.") },
+	{ "enabled",    BOOLEAN(), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER | IN_NEW),
+	  DOC("false if the code was disabled or its role was deleted.") },
+	{ "enabled",    BOOLEAN(), FLAGS(FIELD_KEPT), IN(IN_CHANGE), DOC("Whether the code can be exchanged.") },
+	{ "enabled",    BOOLEAN(), FLAGS(FIELD_REQUIRED), IN(IN_SWITCH | IN_PATH_SWITCH),
+	  DOC("Whether the code can be exchanged.") },
+	{ "enabled",    BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), DEFAULT(true),
+	  DOC("Default: true for a new code, unchanged for an existing one.") },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), IN(~IN_IMPORT), DOC("Time of creation.") },
+	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), IN(~IN_IMPORT),
+	  DOC("Time of the last change of enabled.") },
+	{ "created_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), IMPORTED_CREATION },
+	{ "updated_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), IMPORTED_UPDATE },
+	{ "not_before", TIME(), IN(ALL_OF_A_CODE), DOC("The code is valid from this second on.") },
+	{ "expires_at", TIME(), IN(ALL_OF_A_CODE), DOC("The code is expired from this second on.") },
+	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST), IN(IN_NEW), UNIT("s"),
+	  DOC("Seconds from created_at; in place of expires_at.") },
+	{ "max_uses",   INTEGER(1, USES_MOST), IN(ALL_OF_A_CODE), DOC("How many times the code can be used.") },
+	{ "uses",       INTEGER(0, USES_MOST), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES), IN(ALL_OF_A_CODE),
+	  DOC("How often the code has been used; present if max_uses is set. Removing max_uses resets it.") },
+	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), IN(ALL_OF_A_CODE),
+	  DOC("User ID of the person the code is for.") },
+	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), IN(ALL_OF_A_CODE),
+	  DOC("Display name of that person.") },
+	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), IN(ALL_OF_A_CODE), EXAMPLE("for the speakers"),
+	  DOC("A note for administrators.") },
+	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), IN(ALL_OF_A_CODE),
+	  DOC("Texts for your own programs, by name.") },
+	{ "admission",  ADMISSION, IN(ALL_OF_A_CODE),
+	  DOC("With ask, people wait until somebody lets them in. Default: as for the role.") },
+	{ "state",      CODE_STATES, FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES), IN(ALL_OF_A_CODE),
+	  DOC("The first state that applies; present if not_before, expires_at or max_uses is set.") },
+	{ "join_url",   TEXT(any_text), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES), IN(ALL_OF_A_CODE), IN_FORMAT("uri"),
+	  DOC("Join link of the code; only with view=link.") },
+	{ "code_hash",  TEXT(any_text), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES), IN(ALL_OF_A_CODE),
+	  DOC("Hash of the code in the event log; only with view=link.") },
+};
+const struct shape room_code_shape = {
+	"RoomCode", FIELDS(room_code_fields), .views = IN_ANSWER, .doc = "A room code for one role of one room.",
 };
 const struct shape new_code_shape = {
-	"RoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A room code to create.",
-};
-
-static const struct field imported_code_fields[] = {
-	{ "code",       TEXT(generated_code_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
-	  EXAMPLE("abc-defg-hij"), DOC("A generated code.") },
-	{ "room_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000b1"),
-	  DOC("ID of a room of the account or of the request.") },
-	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED),
-	  DOC("If the template has no such role, the code belongs to a deleted role.") },
-	{ "enabled",    BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
-	  DOC("Default: true for a new code, unchanged for an existing one.") },
-	{ "created_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_CREATION },
-	{ "updated_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
+	"RoomCode", FIELDS(room_code_fields), .views = IN_NEW, .rules = new_code_rules, .doc = "A room code to create.",
 };
 const struct shape imported_code_shape = {
-	"ImportedRoomCode", FIELDS(imported_code_fields), .rules = imported_code_rules,
+	"ImportedRoomCode", FIELDS(room_code_fields), .views = IN_IMPORT, .rules = imported_code_rules,
 	.doc = "A room code as 100ms returns it.",
 };
-
-static const struct field code_patch_fields[] = {
-	{ "code",    TEXT(any_text), FLAGS(FIELD_READ_ONLY) },
-	REST_OF_A_ROOM_CODE,
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_KEPT), DOC("Whether the code can be exchanged.") },
-	TIMES_OF_A_ROOM_CODE,
-	TIMES_OF_A_CODES_LIFE,
-	MAX_USES_OF_A_CODE,
-	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
-	PERSON_OF_A_CODE,
-	STATE_OF_A_ROOM_CODE(FIELD_READ_ONLY),
-	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
-};
 const struct shape code_patch_shape = {
-	"RoomCode", FIELDS(code_patch_fields), .rules = code_patch_rules,
+	"RoomCode", FIELDS(room_code_fields), .views = IN_CHANGE, .rules = code_patch_rules,
 	.doc = "Changes to a room code. null removes a field.",
+};
+const struct shape code_switch_shape = {
+	"RoomCodeSwitch", FIELDS(room_code_fields), .views = IN_SWITCH, .doc = "Enables or disables a room code.",
+};
+const struct shape code_enabled_shape = {
+	"RoomCodeEnabled", FIELDS(room_code_fields), .views = IN_PATH_SWITCH, .doc = "Enables or disables the room code in the path.",
 };
 
 static const struct field rotation_fields[] = {
@@ -186,46 +153,25 @@ const struct shape rotation_shape = {
 	.doc = "How the codes of a role are replaced with a new one.",
 };
 
-static const struct field code_switch_fields[] = {
-	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("abc-defg-hij"), DOC("A room code.") },
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the code can be exchanged.") },
-	REST_OF_A_ROOM_CODE,
-	TIMES_OF_A_ROOM_CODE,
-};
-const struct shape code_switch_shape = {
-	"RoomCodeSwitch", FIELDS(code_switch_fields), .doc = "Enables or disables a room code.",
-};
-
-static const struct field code_enabled_fields[] = {
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the code can be exchanged.") },
-	{ "code",    TEXT(any_text), FLAGS(FIELD_READ_ONLY) },
-	REST_OF_A_ROOM_CODE,
-	TIMES_OF_A_ROOM_CODE,
-};
-const struct shape code_enabled_shape = {
-	"RoomCodeEnabled", FIELDS(code_enabled_fields),
-	.doc = "Enables or disables the room code in the path.",
-};
-
 static void clean_name(const struct shape *shape, json_t *object);
 
 static const struct field join_fields[] = {
-	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("abc-defg-hij"),
+	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), IN(IN_NEW), EXAMPLE("abc-defg-hij"),
 	  DOC("A room code, as people type or paste it: also in capitals, with other dashes or blanks, in quotes, or "
 	      "as a whole join link.") },
-	{ "user_id", TEXT(line_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
+	{ "user_id", TEXT(line_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT), IN(IN_NEW),
 	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "name",    TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
 	  DOC("Display name on the media server. A name in the code takes precedence. The name of somebody else inside gets "
 	      "a number. Default: the role and a number.") },
-	{ "wait",    BOOLEAN(), DEFAULT(false),
+	{ "wait",    BOOLEAN(), IN(IN_NEW), DEFAULT(false),
 	  DOC("Whether the person waits if somebody has to let them in; then the response is a ticket.") },
-	{ "browser", TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("n7Yt0sV4bQzK1rXwE5aPdg"),
+	{ "browser", TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), IN(IN_NEW), EXAMPLE("n7Yt0sV4bQzK1rXwE5aPdg"),
 	  DOC("22 random characters that a page keeps, so that a person who was denied is known again. Anything of "
 	      "another length is ignored.") },
 };
 const struct shape join_shape = {
-	"Join", FIELDS(join_fields), .prepare = clean_name, .doc = "A room code to exchange for a join token.",
+	"Join", FIELDS(join_fields), .views = IN_NEW, .prepare = clean_name, .doc = "A room code to exchange for a join token.",
 };
 
 const struct field not_enforced_item = {
@@ -250,13 +196,8 @@ static const struct shape join_ticket_shape = {
 	"JoinTicket", FIELDS(join_ticket_fields), .doc = "A person's access to a room on a media server.",
 };
 
-static const struct field media_join_fields[] = {
-	{ "name", TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
-	  DOC("Display name on the media server. A name in the code takes precedence. The name of somebody else inside gets "
-	      "a number. Default: the role and a number.") },
-};
 const struct shape media_join_shape = {
-	"MediaJoin", FIELDS(media_join_fields), .prepare = clean_name, .doc = "The person who joins with a join token.",
+	"MediaJoin", FIELDS(join_fields), .prepare = clean_name, .doc = "The person who joins with a join token.",
 };
 static const struct field media_join_answer_fields[] = {
 	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED), DOC("Access to the media server.") },

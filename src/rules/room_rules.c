@@ -37,66 +37,66 @@ static const struct rule room_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The fields that every body of a room may have. */
-#define BEGIN_OF_A_ROOM \
-	{ "name",                      TEXT(room_name_text), \
-	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
-	  EXAMPLE("monday"), \
-	  DOC("Unique, ignoring case. Default: a version 4 UUID.") }, \
-	{ "enabled",                   BOOLEAN(), DEFAULT(true), \
-	  DOC("Whether codes of the room can be created and exchanged.") }, \
-	{ "description",               TEXT(description_text), DEFAULT(""), \
-	  DOC("A description for people.") }, \
-	{ "title",                     TEXT(some_line_128_text), FLAGS(FIELD_CLEARABLE), \
-	  EXAMPLE("Mathematics, class 7b"), \
-	  DOC("What people see in place of the name.") }, \
-	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
-	  DOC("Account identifier of the owner.") }, \
-	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true), \
-	  DOC("true if the room uses the template's recording settings. Sending true makes the room " \
-	      "follow its template again; recording_info in the same body is ignored.") }
-#define MIDDLE_OF_A_ROOM \
-	{ "template_id",               TEXT(any_text), \
-	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
-	  EXAMPLE("6925c84100000000000000a1"), \
-	  DOC("Template of the room. Default: the account's default template.") }, \
-	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY), \
-	  DOC("The current name of the template.") }, \
-	{ "region",                    ONE_OF("in", "us", "eu", "auto"), \
-	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
-	  MESSAGE("Error: region not supported"), \
-	  DOC("Hosting region. Default at creation: settings.region of the template.") }, \
-	{ "large_room",                BOOLEAN(), DEFAULT(false), \
-	  DOC("Allows a size of more than 2500.") }, \
-	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Maximum number of people in the room.") }, \
-	{ "max_duration_seconds",      INTEGER(120, 43200), FLAGS(FIELD_ZERO_ABSENT), UNIT("s"), \
-	  DOC("Maximum duration of a session, in seconds.") }
-#define REST_OF_A_ROOM \
-	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
-	  DOC("Same value as customer_id.") }, \
-	{ "webhook",                   KEPT_OBJECT(), DOC("Stored and returned unchanged, never called.") }, \
-	{ "polls",                     KEPT_LIST(), DOC("Stored and returned unchanged.") }, \
-	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("People can join from this time. \"\" removes it, as does null in an update by ID.") }, \
-	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") }
-
 static const struct field room_fields[] = {
-	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER),
 	  DOC("Room identifier.") },
-	BEGIN_OF_A_ROOM,
+	{ "id",                        TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT),
+	  IMPORTED_ID("room") },
+	{ "name",                      TEXT(room_name_text),
+	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT),
+	  EXAMPLE("monday"),
+	  DOC("Unique, ignoring case. Default: a version 4 UUID.") },
+	{ "enabled",                   BOOLEAN(), DEFAULT(true),
+	  DOC("Whether codes of the room can be created and exchanged.") },
+	{ "description",               TEXT(description_text), DEFAULT(""),
+	  DOC("A description for people.") },
+	{ "title",                     TEXT(some_line_128_text), FLAGS(FIELD_CLEARABLE),
+	  EXAMPLE("Mathematics, class 7b"),
+	  DOC("What people see in place of the name.") },
+	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Account identifier of the owner.") },
+	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
+	  DOC("true if the room uses the template's recording settings. Sending true makes the room "
+	      "follow its template again; recording_info in the same body is ignored.") },
 	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
 	  DOC("How the room is recorded.") },
-	MIDDLE_OF_A_ROOM,
-	{ "created_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY),
+	{ "recording",                 OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC), IN(IN_IMPORT),
+	  DOC("Used as recording_info if that is not sent.") },
+	{ "template_id",               TEXT(any_text),
+	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT),
+	  EXAMPLE("6925c84100000000000000a1"),
+	  DOC("Template of the room. Default: the account's default template.") },
+	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("The current name of the template.") },
+	{ "region",                    ONE_OF("in", "us", "eu", "auto"),
+	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT),
+	  MESSAGE("Error: region not supported"),
+	  DOC("Hosting region. Default at creation: settings.region of the template.") },
+	{ "large_room",                BOOLEAN(), DEFAULT(false),
+	  DOC("Allows a size of more than 2500.") },
+	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Maximum number of people in the room.") },
+	{ "max_duration_seconds",      INTEGER(120, 43200), FLAGS(FIELD_ZERO_ABSENT), UNIT("s"),
+	  DOC("Maximum duration of a session, in seconds.") },
+	{ "created_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER),
 	  DOC("Time of creation.") },
-	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY),
+	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER),
 	  DOC("Time of the last change.") },
-	REST_OF_A_ROOM,
+	{ "created_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT),
+	  IMPORTED_CREATION },
+	{ "updated_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT),
+	  IMPORTED_UPDATE },
+	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Same value as customer_id.") },
+	{ "webhook",                   KEPT_OBJECT(), DOC("Stored and returned unchanged, never called.") },
+	{ "polls",                     KEPT_LIST(), DOC("Stored and returned unchanged.") },
+	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE),
+	  DOC("People can join from this time. \"\" removes it, as does null in an update by ID.") },
+	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE),
+	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") },
 };
 const struct shape room_shape = {
-	"Room", FIELDS(room_fields), .ignored = fields_of_100ms, .rules = room_rules, .doc = "A room.",
-	.prepare = leave_out_recording,
+	"Room", FIELDS(room_fields), .views = IN_ANSWER, .ignored = fields_of_100ms, .rules = room_rules,
+	.doc = "A room.", .prepare = leave_out_recording,
 };
 
 static const struct field room_summary_fields[] = {
@@ -120,24 +120,9 @@ static const struct rule imported_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-static const struct field imported_fields[] = {
-	{ "id",                        TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT),
-	  IMPORTED_ID("room") },
-	BEGIN_OF_A_ROOM,
-	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
-	  DOC("How the room is recorded.") },
-	{ "recording",                 OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
-	  DOC("Used as recording_info if that is not sent.") },
-	MIDDLE_OF_A_ROOM,
-	{ "created_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
-	  IMPORTED_CREATION },
-	{ "updated_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
-	REST_OF_A_ROOM,
-};
 const struct shape imported_room_shape = {
-	"ImportedRoom", FIELDS(imported_fields), .ignored = fields_of_100ms, .rules = imported_rules,
-	.doc = "A room as 100ms returns it.",
-	.prepare = leave_out_recordings,
+	"ImportedRoom", FIELDS(room_fields), .views = IN_IMPORT, .ignored = fields_of_100ms, .rules = imported_rules,
+	.doc = "A room as 100ms returns it.", .prepare = leave_out_recordings,
 };
 
 /* clang-format on */

@@ -76,37 +76,30 @@ static const struct field warning_item = {
 	.name = NULL, TEXT(any_text), EXAMPLE("Every role has admission ask, so nobody inside can let people in"),
 };
 
-/* The fields that every body of a template may have. */
-#define NAME_OF_A_TEMPLATE \
-	{ "name",         TEXT(name_text), \
-	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
-	  EXAMPLE("lesson"), DOC("Unique template name. Default: a version 4 UUID.") }
-#define OWNER_OF_A_TEMPLATE \
-	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
-	  DOC("Account identifier of the owner.") }
-#define PARTS_OF_A_TEMPLATE \
-	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}), \
-	  EXAMPLE({"host":{},"guest":{}}), \
-	  DOC("Roles by name.") }, \
-	{ "settings",     OBJECT(settings_shape), DEFAULT({}), DOC("Settings for its rooms.") }, \
-	{ "destinations", OBJECT(destinations_shape), DEFAULT({}), DOC("Where its rooms are recorded or streamed to.") }
-#define REST_OF_A_TEMPLATE \
-	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") }, \
-	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
-	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") }, \
-	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
-	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }, \
-	{ "warnings",     LIST_OF(warning_item), MOST(1), FLAGS(FIELD_READ_ONLY | FIELD_NOT_EMPTY), \
-	  DOC("What the parts of the template prevent together, a sentence each; missing if there is nothing.") }
-
 static const struct field template_fields[] = {
-	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },
-	NAME_OF_A_TEMPLATE,
-	OWNER_OF_A_TEMPLATE,
-	PARTS_OF_A_TEMPLATE,
-	{ "createdAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
-	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
-	REST_OF_A_TEMPLATE,
+	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER), DOC("Template identifier.") },
+	{ "id",           TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), IMPORTED_ID("template") },
+	{ "name",         TEXT(name_text),
+	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT),
+	  EXAMPLE("lesson"), DOC("Unique template name. Default: a version 4 UUID.") },
+	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Account identifier of the owner.") },
+	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}),
+	  EXAMPLE({"host":{},"guest":{}}),
+	  DOC("Roles by name.") },
+	{ "settings",     OBJECT(settings_shape), DEFAULT({}), DOC("Settings for its rooms.") },
+	{ "destinations", OBJECT(destinations_shape), DEFAULT({}), DOC("Where its rooms are recorded or streamed to.") },
+	{ "createdAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER), DOC("Time of creation.") },
+	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER), DOC("Time of the last change.") },
+	{ "createdAt",    TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), IMPORTED_CREATION },
+	{ "updatedAt",    TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), IMPORTED_UPDATE },
+	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") },
+	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") },
+	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") },
+	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY),
+	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") },
+	{ "warnings",     LIST_OF(warning_item), MOST(1), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES | FIELD_NOT_EMPTY),
+	  DOC("What the parts of the template prevent together, a sentence each; missing if there is nothing.") },
 };
 static const struct field role_name_item = { .name = NULL, TEXT(role_name_text) };
 static const struct field template_summary_fields[] = {
@@ -123,7 +116,7 @@ const struct shape template_summary_shape = {
 	"TemplateSummary", FIELDS(template_summary_fields), .doc = "A template with only the fields needed for a list.",
 };
 const struct shape template_shape = {
-	"Template", FIELDS(template_fields), .ignored = fields_of_100ms, .is_merged_too = true,
+	"Template", FIELDS(template_fields), .views = IN_ANSWER, .ignored = fields_of_100ms, .is_merged_too = true,
 	.doc = "Roles, settings and destinations for rooms.",
 };
 
@@ -134,17 +127,8 @@ static const struct rule imported_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-static const struct field imported_fields[] = {
-	{ "id",           TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_ID("template") },
-	NAME_OF_A_TEMPLATE,
-	OWNER_OF_A_TEMPLATE,
-	PARTS_OF_A_TEMPLATE,
-	{ "createdAt",    TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_CREATION },
-	{ "updatedAt",    TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
-	REST_OF_A_TEMPLATE,
-};
 const struct shape imported_template_shape = {
-	"ImportedTemplate", FIELDS(imported_fields), .ignored = fields_of_100ms, .rules = imported_rules,
+	"ImportedTemplate", FIELDS(template_fields), .views = IN_IMPORT, .ignored = fields_of_100ms, .rules = imported_rules,
 	.doc = "A template as 100ms returns it.",
 };
 

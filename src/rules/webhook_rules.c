@@ -53,39 +53,36 @@ static const struct field header_item = {
 	.name = NULL, .kind = KIND_TEXT, .text = &header_value_text, .flags = FIELD_SECRET,
 };
 
-/* reason: the flags of disabled_reason, which only some responses have. */
-#define WEBHOOK_ROWS(reason) \
-	{ "id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Webhook identifier.") }, \
-	{ "url",         TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), IN_FORMAT("uri"), \
-	  EXAMPLE("https://example.org/hook"), \
-	  DOC("Where events are posted to.") }, \
-	{ "events",      LIST_OF(event_item), MOST(50), FLAGS(FIELD_UNIQUE | FIELD_NOT_EMPTY), DEFAULT(["*"]), \
-	  DOC("Event types, prefixes such as room.*, or * for all.") }, \
-	{ "enabled",     BOOLEAN(), DEFAULT(true), \
-	  DOC("When enabled, it receives events from that moment on.") }, \
-	{ "description", TEXT(any_256_text), DEFAULT(""), DOC("A description for people.") }, \
-	{ "headers",     MAP_OF(header_name_text, header_item), MOST(5), FLAGS(FIELD_ATOMIC | FIELD_SECRET), \
-	  DEFAULT({}), \
-	  DOC("Extra headers for each delivery. Responses show *** in place of values; sending *** keeps " \
-	      "the stored value.") }, \
-	{ "secret",      TEXT(secret_of_webhook_text), \
-	  FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_SECRET | FIELD_KEPT), \
-	  DOC("whsec_ followed by base64 of 24 to 64 bytes. If it is not sent, it is generated at creation " \
-	      "and kept later. Only the response to the request that sets it contains it.") }, \
-	{ "disabled_reason", ONE_OF("gone", "failing"), FLAGS(reason), \
-	  DOC("Why the webhook was disabled automatically: gone (the receiver answered 410) or failing " \
-	      "(nothing could be delivered).") }, \
-	{ "created_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }, \
+static const struct field webhook_fields[] = {
+	{ "id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Webhook identifier.") },
+	{ "url",         TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), IN_FORMAT("uri"),
+	  EXAMPLE("https://example.org/hook"),
+	  DOC("Where events are posted to.") },
+	{ "events",      LIST_OF(event_item), MOST(50), FLAGS(FIELD_UNIQUE | FIELD_NOT_EMPTY), DEFAULT(["*"]),
+	  DOC("Event types, prefixes such as room.*, or * for all.") },
+	{ "enabled",     BOOLEAN(), DEFAULT(true),
+	  DOC("When enabled, it receives events from that moment on.") },
+	{ "description", TEXT(any_256_text), DEFAULT(""), DOC("A description for people.") },
+	{ "headers",     MAP_OF(header_name_text, header_item), MOST(5), FLAGS(FIELD_ATOMIC | FIELD_SECRET),
+	  DEFAULT({}),
+	  DOC("Extra headers for each delivery. Responses show *** in place of values; sending *** keeps "
+	      "the stored value.") },
+	{ "secret",      TEXT(secret_of_webhook_text),
+	  FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_SECRET | FIELD_KEPT),
+	  DOC("whsec_ followed by base64 of 24 to 64 bytes. If it is not sent, it is generated at creation "
+	      "and kept later. Only the response to the request that sets it contains it.") },
+	{ "disabled_reason", ONE_OF("gone", "failing"), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES),
+	  DOC("Why the webhook was disabled automatically: gone (the receiver answered 410) or failing "
+	      "(nothing could be delivered).") },
+	{ "created_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
 	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
-
-static const struct field webhook_fields[] = { WEBHOOK_ROWS(FIELD_READ_ONLY) };
+};
 const struct shape webhook_shape = {
 	"Webhook", FIELDS(webhook_fields), .rules = webhook_rules,
 	.doc = "Where events are posted to, signed according to Standard Webhooks 1.0.0.",
 };
-static const struct field shown_webhook_fields[] = { WEBHOOK_ROWS(0) };
 const struct shape shown_webhook_shape = {
-	"Webhook", FIELDS(shown_webhook_fields),
+	"Webhook", FIELDS(webhook_fields),
 	.doc = "Where events are posted to, signed according to Standard Webhooks 1.0.0.",
 };
 

@@ -200,8 +200,7 @@ static void find_hidden_in(struct changes *changes, struct slice pointer, const 
 void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,
 			 const json_t *former, const json_t *latter)
 {
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;) {
 		const json_t *before = json_object_get(former, row->name);
 		const json_t *after = json_object_get(latter, row->name);
 

@@ -136,7 +136,7 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 			checked = value;
 		} else {
 			seen |= row_bit(index);
-			next = index + 1;
+			next = plan_of(shape)->rows[index].next;
 			checked = check_member(walk, row, &member, value, mode);
 			if (index == key && json_is_string(checked) &&
 			    !slice_equal(text_of_json(value), place->name)) {
@@ -428,7 +428,8 @@ static void finish_object(struct findings *findings, const struct shape *shape,
 	const json_t *values[ROWS_MOST];
 	uint64_t there = values_by_row(shape, object, values);
 
-	for (size_t i = 0; i < shape->field_count; i++) {
+	for (uint64_t rows = plan_of(shape)->all; rows != 0;) {
+		const size_t i = next_row(&rows);
 		const struct field *row = &shape->fields[i];
 		struct place member = place_named(place, slice_of(row->name), row);
 

@@ -320,14 +320,11 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 {
 	const unsigned always = FIELD_REQUIRED | FIELD_READ_ONLY | FIELD_NULLABLE |
 				FIELD_HIDDEN_DEFAULT;
-	/* Such a list is left out if there is nothing in it. */
-	const unsigned sometimes = FIELD_READ_ONLY | FIELD_NOT_EMPTY;
 	bool is_key = shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0;
 
 	if (form == DESCRIBE_REQUEST)
 		return (row->flags & FIELD_REQUIRED) != 0;
-	if (form != DESCRIBE_ANSWER || (row->flags & FIELD_WRITE_ONLY) != 0 ||
-	    (row->flags & sometimes) == sometimes)
+	if (form != DESCRIBE_ANSWER || (row->flags & (FIELD_WRITE_ONLY | FIELD_SOMETIMES)) != 0)
 		return false;
 	return is_key || (row->flags & always) != 0 ||
 	       (row->standard != NULL && row->when_member == NULL);
@@ -374,8 +371,7 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	if (shape->doc != NULL)
 		describe_further(schema, "%s", shape->doc);
 	describe_rules(schema, shape);
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;) {
 		const bool is_list = row->kind == KIND_LIST || row->kind == KIND_KEPT_LIST;
 		const bool is_nullable = may_be_null(row, form);
 
@@ -435,8 +431,8 @@ void describe_components(json_t *components, const struct shape *shape, enum des
 
 	if (json_object_get(components, json_string_value(name)) == NULL) {
 		object_put(components, json_string_value(name), describe_shape(shape, form));
-		for (size_t i = 0; i < shape->field_count; i++)
-			describe_below(components, &shape->fields[i], form);
+		for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;)
+			describe_below(components, row, form);
 	}
 	json_decref(name);
 }
@@ -507,8 +503,7 @@ json_t *describe_example(const struct shape *shape, enum describe_form form)
 	if (shape_is_bare(shape))
 		return example_of_row(&shape->fields[0], form);
 	example = json_object();
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;) {
 		const bool is_shown = row->example != NULL || is_always_there(shape, row, form);
 
 		if (is_described(row, form) && is_shown && !is_double(row))
@@ -523,8 +518,7 @@ json_t *describe_parameters(struct arena *arena, const struct shape *query)
 {
 	json_t *parameters = arena_json(arena, json_array());
 
-	for (size_t i = 0; i < query->field_count; i++) {
-		const struct field *row = &query->fields[i];
+	for (const struct field *row = NULL; (row = shape_next(query, row)) != NULL;) {
 		json_t *parameter, *schema;
 
 		if ((row->flags & FIELD_UNLISTED) != 0)

@@ -45,7 +45,7 @@ void document_merge(const struct shape *shape, json_t *target, const json_t *pat
 
 		if (row == shape->field_count)
 			continue;
-		next = row + 1;
+		next = plan_of(shape)->rows[row].next;
 		merge_member(&shape->fields[row], target, shape->fields[row].name,
 			     json_object_iter_value(i));
 	}

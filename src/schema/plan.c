@@ -19,13 +19,22 @@ bool shape_is_bare(const struct shape *shape)
 	return (shape->fields[0].flags & FIELD_BARE) != 0;
 }
 
+const struct field *shape_next(const struct shape *shape, const struct field *row)
+{
+	row = row == NULL ? shape->fields : row + 1;
+	while (row < shape->fields + shape->field_count && row->views != 0 &&
+	       (row->views & shape->views) == 0)
+		row++;
+	return row < shape->fields + shape->field_count ? row : NULL;
+}
+
 const struct field *shape_field(const struct shape *shape, const char *name)
 {
-	for (size_t i = 0; i < shape->field_count; i++) {
-		if (strcmp(shape->fields[i].name, name) == 0)
-			return &shape->fields[i];
-	}
-	return NULL;
+	const struct field *row = NULL;
+
+	while ((row = shape_next(shape, row)) != NULL && strcmp(row->name, name) != 0)
+		continue;
+	return row;
 }
 
 uint64_t values_by_row(const struct shape *shape, const json_t *object,
@@ -42,7 +51,7 @@ uint64_t values_by_row(const struct shape *shape, const json_t *object,
 			continue;
 		values[row] = value;
 		there |= row_bit(row);
-		next = row + 1;
+		next = plan_of(shape)->rows[row].next;
 	}
 	return there;
 }
@@ -70,13 +79,17 @@ void plan_make(const struct shape *shape, struct arena *arena)
 	struct buffer missing = BUFFER_INITIAL(arena);
 
 	plan->key = shape->field_count;
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	/* A row of another view keeps an empty label, which is that of no member. */
+	for (const struct field *row = NULL, *next; (row = shape_next(shape, row)) != NULL;) {
+		const size_t i = (size_t)(row - shape->fields);
 		struct row_plan *row_plan = &plan->rows[i];
 		const bool is_conditional = row->when_member != NULL &&
 					    (row->flags & unfilled) == 0;
 
 		row_plan->label = slice_of(arena_text(arena, ",\"%s\":", row->name));
+		next = shape_next(shape, row);
+		row_plan->next = next == NULL ? shape->field_count : (size_t)(next - shape->fields);
+		plan->all |= row_bit(i);
 		plan->required |= bit_if((row->flags & FIELD_REQUIRED) != 0, i);
 		plan->write_only |= bit_if((row->flags & FIELD_WRITE_ONLY) != 0, i);
 		plan->echoed |= bit_if((row->flags & FIELD_ECHO) != 0, i);

@@ -93,8 +93,7 @@ bool schema_query(struct arena *arena, const struct shape *shape, struct slice q
 		seen |= row_bit(index);
 	}
 	findings_run_rules(&findings, shape, &PLACE_ROOT, *query);
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;) {
 		const bool is_filled = row->standard != NULL &&
 				       (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
 

@@ -59,7 +59,7 @@ static void verify_text(const struct text_rule *rule, const struct level *level)
 static void verify_standard(const struct field *row, const struct level *level)
 {
 	const struct field rows[] = { *row };
-	const struct shape alone = { .name = "default", FIELDS(rows) };
+	const struct shape alone = { .name = "default", FIELDS(rows), .views = row->views };
 	struct fault fault = FAULT_INITIAL;
 	struct findings findings;
 	struct buffer text = BUFFER_INITIAL(level->arena);
@@ -139,12 +139,14 @@ static void verify_member(const struct shape *shape, const struct field *row,
 {
 	require(schema_text_obeys(&member_name_text, slice_of(row->name)), level,
 		"its name must consist of letters, digits and _");
-	for (const struct field *other = shape->fields; other < row; other++)
+	for (const struct field *other = NULL; (other = shape_next(shape, other)) < row;)
 		require(strcmp(other->name, row->name) != 0, level, "appears twice");
 	require((row->flags & FIELD_ECHO) == 0 || (row->flags & FIELD_WRITE_ONLY) != 0, level,
 		"is echoed but not write-only");
 	require((row->flags & FIELD_NULLABLE) == 0 || (row->flags & FIELD_WRITE_ONLY) == 0, level,
 		"is never returned, so it cannot be null");
+	require((row->flags & FIELD_SOMETIMES) == 0 || (row->flags & FIELD_READ_ONLY) != 0, level,
+		"is left out sometimes, but not read-only");
 	require((row->flags & FIELD_ZERO_ABSENT) == 0 || row->kind == KIND_TEXT ||
 			row->kind == KIND_CHOICE || row->kind == KIND_INTEGER ||
 			row->kind == KIND_OBJECT,
@@ -187,10 +189,10 @@ static void verify_shape(const struct shape *shape, const struct level *up)
 	require(shape->name != NULL, up, "its shape has no name");
 	require(shape->field_count <= ROWS_MOST, up, "has more than 64 members");
 	require(up->depth < DEPTH_MOST, up, "is nested too deeply");
-	for (size_t i = 0; i < shape->field_count; i++) {
-		here = (struct level){ up, shape->fields[i].name, up->depth + 1, up->arena };
+	for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;) {
+		here = (struct level){ up, row->name, up->depth + 1, up->arena };
 		require(here.name != NULL, up, "has a row without a name");
-		verify_member(shape, &shape->fields[i], &here);
+		verify_member(shape, row, &here);
 	}
 	if (shape->key_member != NULL) {
 		const struct field *key = shape_field(shape, shape->key_member);

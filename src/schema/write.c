@@ -61,7 +61,7 @@ void document_write(const struct shape *shape, const json_t *document, struct sl
 		size_t i = next_row(&rows);
 
 		write_missing(plan, next, i, buffer);
-		next = i + 1;
+		next = plan->rows[i].next;
 		buffer_append(buffer, plan->rows[i].label);
 		if ((keys >> i & 1) != 0)
 			buffer_append_string(buffer, key);

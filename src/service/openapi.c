@@ -367,8 +367,9 @@ static json_t *request_body_of(const struct route *route)
 
 	if (route->body == NULL)
 		return NULL;
-	for (size_t i = 0; i < route->body->field_count && form == DESCRIBE_REQUEST; i++)
-		is_required |= (route->body->fields[i].flags & FIELD_REQUIRED) != 0;
+	for (const struct field *row = NULL;
+	     form == DESCRIBE_REQUEST && (row = shape_next(route->body, row)) != NULL;)
+		is_required |= (row->flags & FIELD_REQUIRED) != 0;
 	content = content_of("application/json", describe_reference(route->body, form),
 			     describe_example(route->body, form));
 	if (route->body_kind == BODY_PATCH)

@@ -59,7 +59,7 @@ new-kind note codes|has no pages
 new-kind note usage|nothing removes what belongs to a usage
 new-rule room_fields created_at TEXT(any_text) Doc.|room_fields has created_at already
 new-rule rooms_fields other TEXT(any_text) Doc.|there is no table rooms_fields
-new-rule imported_fields other TEXT(any_text) Doc.|several files have a table
+new-rule answer_fields other TEXT(any_text) Doc.|several files have a table
 new-rule room_fields other text Doc.|text is no kind
 END
 [ "$before" = "$(find "$copy" -type f -exec cksum {} + | cksum)" ] || fail 'a refusal changed the tree'

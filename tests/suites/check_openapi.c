@@ -181,10 +181,11 @@ START_TEST(every_parameter_is_described)
 				 arena_text(arena, "%.*s", (int)(close - open - 1), open + 1));
 		expected++;
 	}
-	for (size_t i = 0; route->query != NULL && i < route->query->field_count; i++) {
-		if ((route->query->fields[i].flags & FIELD_UNLISTED) != 0)
+	for (const struct field *row = NULL;
+	     route->query != NULL && (row = shape_next(route->query, row)) != NULL;) {
+		if ((row->flags & FIELD_UNLISTED) != 0)
 			continue;
-		expect_parameter(route, "query", route->query->fields[i].name);
+		expect_parameter(route, "query", row->name);
 		expected++;
 	}
 	expect_parameter(route, "header", "X-Request-Id");
@@ -240,8 +241,8 @@ START_TEST(every_body_is_described)
 	ck_assert_int_eq(json_object_get(content, "application/merge-patch+json") != NULL,
 			 route->body_kind == BODY_PATCH);
 	ck_assert(refers_to(media, arena_text(arena, "%s%s", route->body->name, form)));
-	for (size_t i = 0; i < route->body->field_count; i++)
-		needs_something |= (route->body->fields[i].flags & FIELD_REQUIRED) != 0;
+	for (const struct field *row = NULL; (row = shape_next(route->body, row)) != NULL;)
+		needs_something |= (row->flags & FIELD_REQUIRED) != 0;
 	ck_assert_int_eq(json_is_true(json_object_get(body, "required")),
 			 needs_something && route->body_kind != BODY_PATCH && !is_update);
 }
@@ -486,14 +487,12 @@ static void look_at_shape(const struct shape *shape, const char *suffix, size_t 
 		look_at_row(&shape->fields[0], suffix, rules);
 		return;
 	}
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const unsigned hidden = FIELD_READ_ONLY | FIELD_UNLISTED;
-		const bool is_sent = (shape->fields[i].flags & hidden) == 0;
+	for (const struct field *row = NULL; (row = shape_next(shape, row)) != NULL;) {
+		const bool is_sent = (row->flags & (FIELD_READ_ONLY | FIELD_UNLISTED)) == 0;
 
-		ck_assert_msg((json_object_get(properties, shape->fields[i].name) != NULL) ==
-				      is_sent,
-			      "%s: %s", name, shape->fields[i].name);
-		look_at_row(&shape->fields[i], suffix, rules);
+		ck_assert_msg((json_object_get(properties, row->name) != NULL) == is_sent, "%s: %s",
+			      name, row->name);
+		look_at_row(row, suffix, rules);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "schema/changes.h"
+#include "schema/describe.h"
 #include "schema/schema.h"
 #include "suite.h"
 
@@ -118,6 +119,21 @@ static const struct field query_fields[] = {
 	{ "color",  ONE_OF("red", "green") },
 };
 static const struct shape query_shape = { "Query", FIELDS(query_fields) };
+
+static const struct field viewed_fields[] = {
+	{ "code", TEXT(any_rule), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER) },
+	{ "code", TEXT(byte_rule), FLAGS(FIELD_REQUIRED | FIELD_WRITE_ONLY), IN(IN_NEW) },
+	{ "note", TEXT(any_rule) },
+	{ "size", INTEGER(1, 5), IN(IN_NEW | IN_ANSWER), DEFAULT(2) },
+	{ "from", BOOLEAN(), IN(IN_CHANGE), DEFAULT(true) },
+	{ "uses", INTEGER(0, 9), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES), IN(IN_ANSWER) },
+};
+static const struct shape viewed_shapes[] = {
+	{ "Viewed", FIELDS(viewed_fields) },
+	{ "Viewed", FIELDS(viewed_fields), .views = IN_ANSWER },
+	{ "Viewed", FIELDS(viewed_fields), .views = IN_NEW },
+	{ "Viewed", FIELDS(viewed_fields), .views = IN_CHANGE },
+};
 /* clang-format on */
 
 static struct arena *arena;
@@ -128,6 +144,8 @@ static void set_up(void)
 	schema_verify(&needy_shape);
 	schema_verify(&bare_shape);
 	schema_verify(&query_shape);
+	for (size_t i = 0; i < ROWS(viewed_shapes); i++)
+		schema_verify(&viewed_shapes[i]);
 	arena = arena_open();
 }
 
@@ -923,11 +941,91 @@ START_TEST(a_query_that_cannot_be_decoded_is_rejected)
 }
 END_TEST
 
+/* ---- views ---- */
+
+/* clang-format off */
+static const struct view_case {
+	unsigned view;
+	const char *body;
+	const char *faults;	/* of the strict check, one per line */
+	const char *cleaned, *written, *merged, *hidden;
+	const char *described, *required;	/* members of the schema of a response, and those always there */
+} view_cases[] = {
+	{ 0, "{\"code\":\"a\",\"note\":\"b\",\"size\":9}",
+	  "/code: is not a known field\n/size: is not a known field",
+	  "{\"note\":\"b\"}", "{\"note\":\"b\"}", "{\"size\":1,\"note\":\"b\"}", "{}", "note", "" },
+	{ IN_ANSWER, "{\"code\":\"a\",\"note\":\"b\",\"uses\":9,\"from\":1}", "/from: is not a known field",
+	  "{\"note\":\"b\"}", "{\"note\":\"b\",\"size\":2}", "{\"size\":1,\"note\":\"b\"}", "{}",
+	  "code note size uses", "code size" },
+	{ IN_NEW, "{\"uses\":1,\"size\":6}",
+	  "/uses: is not a known field\n/size: must be from 1 to 5, got 6\n/code: is required",
+	  "{}", "{\"size\":2}", "{\"size\":1}", "{}", "note size", "size" },
+	{ IN_NEW, "{\"size\":3,\"code\":\"abc\"}", "",
+	  "{\"size\":3,\"code\":\"abc\"}", "{\"size\":3}", "{\"size\":3,\"code\":\"abc\"}",
+	  "{\"code\":\"abc\"}", "note size", "size" },
+	{ IN_CHANGE, "{\"size\":3,\"from\":false,\"note\":\"b\"}", "/size: is not a known field",
+	  "{\"from\":false,\"note\":\"b\"}", "{\"note\":\"b\",\"from\":false}",
+	  "{\"size\":1,\"from\":false,\"note\":\"b\"}", "{}", "note from", "from" },
+};
+/* clang-format on */
+
+/* The names of a list of texts, or of the members of an object. */
+static const char *names_in(json_t *value)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	json_array_foreach(value, i, member)
+		buffer_append_text(&text, arena_text(arena, "%s%s", i == 0 ? "" : " ",
+						     json_string_value(member)));
+	json_object_foreach(value, name, member)
+		buffer_append_text(&text,
+				   arena_text(arena, "%s%s", text.size == 0 ? "" : " ", name));
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+START_TEST(a_shape_has_the_rows_of_its_views)
+{
+	const struct view_case *row = &view_cases[_i];
+	const struct shape *shape = viewed_shapes;
+	struct fault fault = FAULT_INITIAL;
+	struct findings findings;
+	json_t *body = parse(row->body), *target = parse("{\"size\":1}");
+	json_t *components = arena_json(arena, json_object()), *schema;
+
+	while (shape->views != row->view)
+		shape++;
+	findings_open(&findings, arena);
+	(void)schema_check(shape, body, SCHEMA_WHOLE, true, &findings, &fault);
+	ck_assert_str_eq(lines(&fault), row->faults);
+	ck_assert_str_eq(text_of(body).data, row->cleaned);
+	ck_assert(slice_is(document_as_text(arena, shape, body, false), row->written));
+	document_merge(shape, target, body);
+	ck_assert_str_eq(text_of(target).data, row->merged);
+	ck_assert_str_eq(text_of(document_hidden(arena, shape, body)).data, row->hidden);
+	fault = FAULT_INITIAL;
+	findings_open(&findings, arena);
+	ck_assert_int_eq(document_finish(shape, body, &findings, &fault),
+			 row->view != IN_NEW || json_object_get(body, "code") != NULL);
+	describe_components(components, shape, DESCRIBE_ANSWER);
+	schema = json_object_get(components, "Viewed");
+	ck_assert_str_eq(names_in(json_object_get(schema, "properties")), row->described);
+	ck_assert_str_eq(names_in(json_object_get(schema, "required")), row->required);
+}
+END_TEST
+
 /* ---- tables ---- */
 
 static const struct field low_default[] = { { "a", INTEGER(1, 5), DEFAULT(6) } };
 static const struct field spaced_default[] = { { "a", LIST_OF(word_item), DEFAULT([ "a", "b" ]) } };
 static const struct field twice[] = { { "a", BOOLEAN() }, { "a", BOOLEAN() } };
+static const struct field twice_in_view[] = {
+	{ "a", BOOLEAN(), IN(IN_NEW) },
+	{ "a", BOOLEAN(), IN(IN_NEW | IN_ANSWER) },
+};
 static const struct field empty_text[] = { { "a", .kind = KIND_TEXT } };
 static const struct field when_unknown[] = {
 	{ "kind", ONE_OF("x") },
@@ -938,6 +1036,7 @@ static const struct field open_any[] = { { "a", ANY() } };
 static const struct field silent_null[] = {
 	{ "a", BOOLEAN(), FLAGS(FIELD_WRITE_ONLY | FIELD_NULLABLE) },
 };
+static const struct field sent_sometimes[] = { { "a", BOOLEAN(), FLAGS(FIELD_SOMETIMES) } };
 static const struct field bare_text[] = { { "a", TEXT(any_rule), FLAGS(FIELD_BARE) } };
 static const struct field bare_and_more[] = {
 	{ "a", LIST_OF(word_item), FLAGS(FIELD_BARE) },
@@ -948,11 +1047,13 @@ static const struct shape broken_shapes[] = {
 	{ "LowDefault", FIELDS(low_default) },
 	{ "SpacedDefault", FIELDS(spaced_default) },
 	{ "Twice", FIELDS(twice) },
+	{ "TwiceInView", FIELDS(twice_in_view), .views = IN_NEW },
 	{ "EmptyText", FIELDS(empty_text) },
 	{ "WhenUnknown", FIELDS(when_unknown) },
 	{ "QuotedName", FIELDS(quoted_name) },
 	{ "OpenAny", FIELDS(open_any) },
 	{ "SilentNull", FIELDS(silent_null) },
+	{ "SentSometimes", FIELDS(sent_sometimes) },
 	{ "BareText", FIELDS(bare_text) },
 	{ "BareAndMore", FIELDS(bare_and_more) },
 };
@@ -1032,6 +1133,7 @@ static Suite *schema_suite(void)
 	tcase_add_loop_test(documents, a_whole_document_is_checked, 0, ROWS(finish_cases));
 	tcase_add_loop_test(documents, hidden_members_are_taken_out_and_put_back, 0,
 			    ROWS(hidden_cases));
+	tcase_add_loop_test(documents, a_shape_has_the_rows_of_its_views, 0, ROWS(view_cases));
 	tcase_add_loop_test(documents, changes_of_two_texts_are_found, 0, ROWS(change_cases));
 	suite_add_tcase(suite, documents);
 

@@ -201,8 +201,8 @@ void along_shape(struct buffer *text, const struct shape *shape, uint64_t *seed)
 	const uint64_t rare = 1 + chance_below(seed, 6);
 
 	buffer_append_byte(text, '{');
-	for (size_t i = 0; shape != NULL && i < shape->field_count; i++) {
-		const struct field *field = &shape->fields[i];
+	for (const struct field *field = NULL;
+	     shape != NULL && (field = shape_next(shape, field)) != NULL;) {
 		const bool is_required = (field->flags & FIELD_REQUIRED) != 0;
 
 		if (is_required ? one_in(seed, 16) : !one_in(seed, rare))
@@ -232,14 +232,15 @@ void along_query(struct buffer *text, const struct shape *shape, uint64_t *seed)
 {
 	bool is_first = true;
 
-	for (size_t i = 0; shape != NULL && i < shape->field_count; i++) {
+	for (const struct field *field = NULL;
+	     shape != NULL && (field = shape_next(shape, field)) != NULL;) {
 		if (!one_in(seed, 3))
 			continue;
 		if (!is_first)
 			buffer_append_byte(text, '&');
 		is_first = false;
-		buffer_append_text(text, shape->fields[i].name);
+		buffer_append_text(text, field->name);
 		buffer_append_byte(text, '=');
-		put_plain(text, &shape->fields[i], seed);
+		put_plain(text, field, seed);
 	}
 }

@@ -62,8 +62,7 @@ static void apply_body(struct call *call, struct room_change *change)
 	const json_t *recording = call_member(call, "recording_info");
 	json_t *credentials, *kept;
 
-	for (size_t i = 0; i < room_shape.field_count; i++) {
-		const struct field *field = &room_shape.fields[i];
+	for (const struct field *field = NULL; (field = shape_next(&room_shape, field)) != NULL;) {
 		const json_t *value = call_member(call, field->name);
 		const bool is_null = json_is_null(value);
 

@@ -265,13 +265,12 @@ void room_set_document(struct call *call, struct room_record *record, json_t *do
 				    json_boolean(record->follows_template));
 
 	buffer_append_byte(&piece, '{');
-	for (size_t i = 0; i < room_shape.field_count; i++) {
-		const struct field *field = &room_shape.fields[i];
+	for (const struct field *field = NULL; (field = shape_next(&room_shape, field)) != NULL;) {
 		const json_t *value = json_object_get(document, field->name);
 
 		if (!is_the_templates(field) && value == NULL && field->standard == NULL)
 			continue;
-		if (i > 0)
+		if (field > room_shape.fields)
 			buffer_append_byte(&piece, ',');
 		buffer_append_string(&piece, slice_of(field->name));
 		buffer_append_byte(&piece, ':');
