@@ -228,7 +228,7 @@ async function views(browser, stand) {
 			const undo = await act?.(page);
 			await shoot(page, name);
 			await undo?.();
-			if (await page.isVisible(".people")) await page.click(".people .panel-head button");
+			if (await page.isVisible(".people")) await page.click(".people .panel-head [aria-label=Close]");
 		}
 		await close(page);
 	}

@@ -12,6 +12,7 @@ import * as embedded from "./embed.js";
 import * as administrator from "./console.js";
 import * as doors from "./door.js";
 import * as frame from "./frame.js";
+import * as hosting from "./hosts.js";
 import * as guest from "./join.js";
 import * as inside from "./inside.js";
 import * as kept from "./kept.js";
@@ -74,6 +75,14 @@ async function calls() {
 	await doors.doors_in_console(browser);
 	await doors.doors_of_the_service(browser);
 	await doors.views_of_doors(browser);
+	await hosting.lists_of_hosts(browser);
+	await hosting.raised_hands(browser);
+	await hosting.muting_all(browser);
+	await hosting.held_devices(browser);
+	await hosting.locking(browser);
+	await hosting.notes_at_the_door(browser);
+	await hosting.denials_taken_back(browser);
+	await hosting.views_of_hosts(browser);
 }
 
 async function everything() {
@@ -145,7 +154,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, embedded, titled, trust, inside, quality, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, embedded, titled, trust, inside, quality, kept, comforts, doors, hosting, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

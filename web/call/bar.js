@@ -6,7 +6,7 @@ import { h, icon, put } from "../lib/dom.js";
 import { rove } from "./rove.js";
 import { words } from "./words.js";
 
-/** @typedef {"on" | "off" | "bad"} Switch */
+/** @typedef {"on" | "off" | "bad" | "held"} Switch "held": a host has turned it off for all */
 /** @typedef {"audio" | "video" | "screen" | "hand"} Toggle */
 /** @typedef {(button: HTMLElement) => void} Act */
 /** @typedef {Record<Toggle | "leave" | "chat" | "people" | "more" | "audio_devices" | "video_devices", Act>} Acts */
@@ -22,7 +22,7 @@ function control(name, symbol, label, act) {
 /**
  * A control with two states, which its name tells.
  * @param {Toggle} name @param {[string, string]} symbols on and off
- * @param {{ on: string, off: string, label: string, label_on?: string }} says @param {Act} act
+ * @param {{ on: string, off: string, held?: string, label: string, label_on?: string }} says @param {Act} act
  */
 function toggle(name, symbols, says, act) {
 	const { button, disc, word } = control(name, symbols[1], says.label, act);
@@ -31,11 +31,14 @@ function toggle(name, symbols, says, act) {
 		/** @param {Switch} state */
 		draw(state) {
 			const on = state === "on";
-			put(disc, icon(symbols[on ? 0 : 1]), state === "bad" && h("span.alarm", { "aria-hidden": "true" }, "!"));
+			const is_held = state === "held";
+			const name = on ? says.on : ((is_held && says.held) || says.off);
+			put(disc, icon(symbols[on ? 0 : 1]), state === "bad" && h("span.alarm", { "aria-hidden": "true" }, "!"), is_held && h("span.lock-mark", null, icon("lock")));
 			button.classList.toggle("is-on", on);
-			button.classList.toggle("is-off", !on);
-			button.setAttribute("aria-label", on ? says.on : says.off);
-			button.title = on ? says.on : says.off;
+			button.classList.toggle("is-off", !on && !is_held);
+			button.classList.toggle("is-held", is_held);
+			button.setAttribute("aria-label", name);
+			button.title = name;
 			put(word, on ? (says.label_on ?? says.label) : says.label);
 		},
 	};
@@ -62,7 +65,7 @@ function caret(name, label, act) {
 /** @param {string} title @param {Acts} acts */
 export function bar(title, acts) {
 	const toggles = {
-		audio: toggle("audio", ["mic", "mic-off"], words.microphone, acts.audio),
+		audio: toggle("audio", ["mic", "mic-off"], { ...words.microphone, held: words.microphone_locked }, acts.audio),
 		video: toggle("video", ["camera", "camera-off"], words.camera, acts.video),
 		screen: toggle("screen", ["screen-off", "screen"], words.screen, acts.screen),
 		hand: toggle("hand", ["hand", "hand"], words.hand, acts.hand),
@@ -99,7 +102,7 @@ export function bar(title, acts) {
 	more.button.setAttribute("aria-label", words.more);
 	more.button.setAttribute("aria-haspopup", "menu");
 	more.button.setAttribute("aria-expanded", "false");
-	const lock = h("span.call-lock", { hidden: true }, icon("lock"));
+	const lock = h("span.call-lock", { title: words.locked, hidden: true }, icon("lock"), h("span.off-screen", null, words.locked));
 	const length = h("span.call-length");
 	const about = h(
 		"div.call-about",
@@ -156,11 +159,16 @@ export function bar(title, acts) {
 			// A control that disappears gives its focus to another one.
 			if (element.contains(focused) && !buttons.some((one) => one === focused)) stop?.focus();
 		},
-		/** @param {number} n @param {number} waiting how many wait to be let in */
-		people(n, waiting) {
-			count.dataset.count = String(waiting || n);
+		/**
+		 * @param {number} n @param {number} waiting how many wait to be let in
+		 * @param {number} hands how many have raised a hand, for those who can lower it
+		 */
+		people(n, waiting, hands) {
+			count.dataset.count = String(waiting || hands || n);
 			count.classList.toggle("waiting", waiting > 0);
-			people.button.setAttribute("aria-label", words.people_label(n, waiting));
+			count.classList.toggle("hands", !waiting && hands > 0);
+			put(count, waiting > 0 ? icon("person") : hands > 0 && icon("hand"));
+			people.button.setAttribute("aria-label", !waiting && hands ? words.people_hands(n, hands) : words.people_label(n, waiting));
 		},
 		/** Shows how many messages are unread. @param {number} n */
 		unread: show_unread,

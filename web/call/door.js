@@ -2,18 +2,21 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { Refusal } from "../lib/api.js";
 import { announce, h, put } from "../lib/dom.js";
 import { browser_storage } from "../lib/storage.js";
-import { dialog } from "./dialog.js";
 import { face } from "./face.js";
+import { refusal } from "./refused.js";
 import { words } from "./words.js";
 
-/** @typedef {{ id: string, name: string, user_id: string, role: string }} Ticket */
+/** @typedef {{ id: string, name: string, user_id: string, role: string, until?: string }} Ticket `until` a denial holds */
 
 // Milliseconds until the list is read again without a message.
 const EVERY = 15000;
 const QUIET = "door_quiet";
+// Milliseconds for which a note offers to take a denial back; those of a minute, and minutes that a denial lasts.
+const TAKE_BACK = 10000;
+const MINUTE = 60000;
+const DENIED = 10;
 // The sound: frequencies in Hz, one after the other, seconds of each, and the volume.
 const TONES = [660, 880];
 const TONE = 0.14;
@@ -37,69 +40,90 @@ function chime() {
 
 /**
  * @param {{ server: import("./service.js").Service, note: ReturnType<typeof import("./notes.js").notes>,
- *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, role_shown: (name: string) => string, signal: AbortSignal }} call
- * `elsewhere` puts the focus where it goes when nobody waits any more
+ *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, role_shown: (name: string) => string,
+ *   take_door: (door: any, asked_at: number) => void, signal: AbortSignal }} call
+ * `elsewhere` puts the focus where it goes when nobody waits any more; `take_door` gets what the list says of the door
  */
-export function door({ server, note, is_open, show, changed, elsewhere, role_shown, signal }) {
+export function door({ server, note, is_open, show, changed, elsewhere, role_shown, take_door, signal }) {
 	const { say } = note;
 	const title = h("h3", { id: "door-title" });
 	const rows = h("ul", { role: "list" });
-	const all = h("button.small.full", { type: "button", onclick: admit_all }, words.admit_all);
-	const element = h("section.waiting-list", { hidden: true, "aria-labelledby": "door-title" }, title, rows, all);
+	const more = h("p.quiet.small-text.waiting-more", { hidden: true });
+	const all = h("button.small.full", { type: "button", onclick: () => admit_all(counted()) }, words.admit_all);
+	const element = h("section.waiting-list", { hidden: true, "aria-labelledby": "door-title" }, title, rows, more, all);
+	const denied_title = h("h3", { id: "denied-title" });
 	const denied_rows = h("ul", { role: "list" });
-	const denied = h(
-		"section.waiting-list",
-		{ hidden: true, "aria-labelledby": "denied-title" },
-		h("h3", { id: "denied-title" }, words.denied_title),
-		denied_rows,
-	);
+	const denied = h("section.list-part", { hidden: true, "aria-labelledby": "denied-title" }, denied_title, denied_rows);
 	/** @type {Ticket[]} */
 	let tickets = [];
 	let count = 0;
+	/** @type {Ticket[]} */
+	let refused = [];
 	/** @type {string | null} */
 	let etag = null;
+	let drawn = "";
+	/** What the note says. */
+	let noted = "";
 	let is_mine = false;
 	let is_reading = false;
 	let is_stale = false;
+	/** Decisions that are under way, and when the last one ended. */
+	let acting = 0;
+	let acted_at = 0;
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
 	let timer;
 	signal.addEventListener("abort", () => clearTimeout(timer));
 	const is_quiet = () => browser_storage.get(QUIET) !== null;
 
-	/** @param {Ticket} one @param {Node[]} buttons */
-	const person = (one, ...buttons) =>
+	/** @param {Ticket} one @param {Node | string} line @param {Node[]} buttons */
+	const person = (one, line, ...buttons) =>
 		h(
 			"li.person",
 			{ "data-id": one.id },
-			face(one.name),
-			h("span.person-text", null, h("span.person-name", null, one.name), h("span.person-role", null, role_shown(one.role))),
+			h("span", { "aria-hidden": "true" }, face(one.name)),
+			h("span.person-text", null, h("span.person-name", null, h("bdi", null, one.name)), h("span.person-role", null, line)),
 			buttons,
 		);
 	/** @param {Ticket} one */
 	const row = (one) =>
 		person(
 			one,
-			h("button.small", { type: "button", "aria-label": words.deny_label(one.name), onclick: () => deny(one) }, words.deny),
+			role_shown(one.role),
+			h("button.small", { type: "button", "aria-label": words.deny_label(one.name), onclick: () => decide(one, "denied") }, words.deny),
 			h(
 				"button.small.primary",
 				{ type: "button", "aria-label": words.admit_label(one.name), onclick: () => decide(one, "admitted") },
 				words.admit,
 			),
 		);
-	/** Shows whose denial can be taken back. @param {Ticket[]} list */
-	function show_denied(list) {
-		/** @type {HTMLElement | undefined} */
-		const focused = document.activeElement?.closest("li") ?? undefined;
-		const id = denied.contains(focused ?? null) ? focused?.dataset.id : "";
-		const back = (/** @type {Ticket} */ one) =>
-			act(async () => {
-				await server.decide(one.id, "admitted", "");
-				return words.admitted(one.name);
-			}, words.not_waiting(one.name));
-		const button = (/** @type {Ticket} */ one) =>
-			h("button.small", { type: "button", "aria-label": words.admit_label(one.name), onclick: () => back(one) }, words.admit);
-		put(denied_rows, list.map((one) => person(one, button(one))));
-		denied.hidden = list.length === 0;
+	/** @param {Ticket} one */
+	const take_back = (one) =>
+		act(async () => {
+			await server.decide(one.id, "admitted");
+			return { text: words.admitted(one.name) };
+		}, words.not_waiting(one.name));
+	const minutes_of = (/** @type {Ticket} */ { until }) => Math.ceil((Date.parse(until ?? "") - Date.now()) / MINUTE);
+	/** Shows whose denial can be taken back, and for how long it holds. */
+	function show_denied() {
+		const focused = document.activeElement?.closest("li");
+		const id = focused && denied_rows.contains(focused) ? focused.dataset.id : "";
+		// The clock of the device may be wrong.
+		const shown_of = (/** @type {Ticket} */ one) => Math.min(DENIED, Math.max(1, minutes_of(one) || DENIED));
+		const now = JSON.stringify(refused.map((one) => [one.id, one.name, shown_of(one)]));
+		if (now === drawn) return;
+		drawn = now;
+		put(
+			denied_rows,
+			refused.map((one) =>
+				person(
+					one,
+					words.denied_until(shown_of(one)),
+					h("button.small", { type: "button", "aria-label": words.admit_after_all_label(one.name), onclick: () => take_back(one) }, words.admit),
+				),
+			),
+		);
+		put(denied_title, words.denied_title(refused.length));
+		denied.hidden = refused.length === 0;
 		if (!id) return;
 		/** @type {HTMLElement | null} */
 		const again = denied_rows.querySelector(`[data-id="${id}"] button`);
@@ -121,20 +145,29 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		count = n;
 		element.hidden = n === 0;
 		put(title, words.waiting_title(n));
+		more.hidden = n <= next.length;
+		put(more, words.waiting_more(n - next.length));
 		all.hidden = n < 2;
 		if (has_focus && !element.contains(document.activeElement)) focus();
 		changed();
 		tell(next.some((one) => !known.has(one.id)));
 	}
+	/** Those whom Admit all admits: who is named now, or all if there are more. */
+	const counted = () => (count > tickets.length ? "all" : tickets.map((one) => one.id));
 	/** @param {boolean} is_new */
 	function tell(is_new) {
 		if (count === 0 || is_open()) note.drop("door");
-		if (!is_new || is_quiet()) return;
-		const text = count === 1 && tickets[0] ? words.knocks(tickets[0].name) : words.knock_many(count);
-		chime();
-		// A note is read by screen readers.
-		if (is_open()) announce(text);
-		else say(text, { key: "door", symbol: "person", act: { text: words.show, do: show } });
+		const [first] = tickets;
+		const text = count === 1 && first ? words.knocks(first.name) : words.knock_many(count);
+		if (is_new && !is_quiet()) {
+			chime();
+			// A note is read by screen readers.
+			if (is_open()) return announce(text);
+		} else if (!note.has("door") || text === noted) return;
+		noted = text;
+		const ids = counted();
+		const admit = first && count === 1 ? { text: words.admit, label: words.admit_label(first.name), do: () => decide(first, "admitted") } : { text: words.admit_all, do: () => admit_all(ids) };
+		say(text, { key: "door", symbol: "person", act: admit, also: { text: words.show, do: show } });
 	}
 	function focus() {
 		/** @type {HTMLElement | null} */
@@ -143,6 +176,14 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		else next.focus();
 	}
 
+	/** @param {any} list @param {string | null} tag @param {number} asked_at */
+	function take_list(list, tag, asked_at) {
+		etag = tag;
+		const named = (/** @type {Ticket[]} */ all) => all.map((one) => ({ ...one, name: one.name || one.user_id }));
+		take(named(list.tickets), list.count);
+		refused = named(list.denied ?? []);
+		take_door(list, asked_at);
+	}
 	async function read() {
 		if (signal.aborted || !is_mine) return;
 		is_stale = is_reading;
@@ -150,12 +191,14 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		is_reading = true;
 		clearTimeout(timer);
 		try {
-			const answer = await server.waiting(etag);
-			if (answer.data && is_mine && !signal.aborted) {
-				etag = answer.etag;
-				const named = (/** @type {Ticket[]} */ list) => list.map((one) => ({ ...one, name: one.name || one.user_id }));
-				take(named(answer.data.tickets), answer.data.count);
-				show_denied(named(answer.data.denied ?? []));
+			const asked_at = performance.now();
+			const { data, etag: tag } = await server.waiting(etag);
+			// A list of before a decision has those about whom it was.
+			const is_old = acting > 0 || asked_at < acted_at;
+			is_stale ||= is_old && acting === 0;
+			if (is_mine && !is_old && !signal.aborted) {
+				if (data) take_list(data, tag, asked_at);
+				show_denied();
 			}
 		} catch {
 			// It is read again soon.
@@ -164,49 +207,39 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		if (is_stale) return read();
 		if (!signal.aborted && is_mine) timer = setTimeout(read, EVERY);
 	}
-	/** Does something, says how it went, and reads the list again. @param {() => Promise<string>} doing @param {string} gone */
+	/**
+	 * Does something, says how it went, and reads the list again.
+	 * @param {() => Promise<{ text: string } & import("./notes.js").Kind>} doing @param {string} gone
+	 */
 	async function act(doing, gone) {
+		acting += 1;
 		try {
-			say(await doing(), { symbol: "check" });
+			const { text, ...more } = await doing();
+			say(text, { symbol: "check", ...more });
 		} catch (error) {
-			const status = error instanceof Refusal ? error.status : 0;
-			const text = status === 404 || status === 409 ? gone : status === 403 ? words.not_allowed : words.not_now;
-			say(text, { symbol: "warning", bad: true });
+			say(refusal(error, { 404: gone, 409: gone }), { symbol: "warning", bad: true });
 		}
+		acting -= 1;
+		acted_at = performance.now();
 		etag = null;
 		await read();
 	}
-	/** @param {Ticket} one @param {"admitted" | "denied"} state @param {string} [reason] */
-	function decide(one, state, reason = "") {
-		take(
-			tickets.filter((other) => other !== one),
-			count - 1,
-		);
-		const done = state === "admitted" ? words.admitted : words.denied;
+	/** @param {Ticket} one @param {"admitted" | "denied"} state */
+	function decide(one, state) {
+		const left = tickets.filter((other) => other.id !== one.id);
+		take(left, count - (tickets.length - left.length));
 		return act(async () => {
-			await server.decide(one.id, state, reason);
-			return done(one.name);
+			await server.decide(one.id, state);
+			if (state === "admitted") return { text: words.admitted(one.name) };
+			const back = { text: words.admit_after_all, do: () => take_back(one) };
+			return { text: words.denied_note(one.name), key: "denied", act: back, shown: TAKE_BACK };
 		}, words.not_waiting(one.name));
 	}
-	/** @param {Ticket} one */
-	async function deny(one) {
-		const reason = h("input", { type: "text", id: "reason", maxlength: "256", autocomplete: "off" });
-		const answer = await dialog({
-			title: words.deny_title(one.name),
-			content: [
-				h("p.quiet", null, words.deny_help),
-				h("div.field", null, h("label.label", { for: "reason" }, words.reason), reason),
-			],
-			buttons: [
-				{ value: "", text: words.cancel },
-				{ value: "yes", text: words.deny, class: "danger solid", focus: true },
-			],
-		});
-		if (answer === "yes") await decide(one, "denied", reason.value.trim());
-	}
-	function admit_all() {
-		take([], 0);
-		return act(async () => words.admitted_many((await server.admit_all()).data.admitted), words.not_now);
+	/** @param {"all" | string[]} whom */
+	function admit_all(whom) {
+		const left = whom === "all" ? [] : tickets.filter((one) => !whom.includes(one.id));
+		take(left, whom === "all" ? 0 : count - (tickets.length - left.length));
+		return act(async () => ({ text: words.admitted_many((await server.admit(whom)).data.admitted) }), words.not_now);
 	}
 	return {
 		element,
@@ -225,7 +258,8 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 			etag = null;
 			if (yes) return read();
 			take([], 0);
-			show_denied([]);
+			refused = [];
+			show_denied();
 		},
 		/** The entry of the menu that switches note, sound and number off and on. */
 		entry: () =>

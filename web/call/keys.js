@@ -8,10 +8,12 @@ import { browser_storage } from "../lib/storage.js";
 import { dialog } from "./dialog.js";
 import { words } from "./words.js";
 
-/** @typedef {"audio" | "video" | "screen" | "hand" | "people" | "chat" | "full" | "help"} Command */
+/** @typedef {"audio" | "video" | "screen" | "hand" | "people" | "chat" | "full" | "help" | "mute_all" | "lock"} Command */
 
 /** @type {Record<string, Command>} */
 const KEYS = { m: "audio", v: "video", s: "screen", h: "hand", p: "people", c: "chat", f: "full", "?": "help" };
+/** Those with Shift, whatever Caps Lock makes of the letter. @type {Record<string, Command>} */
+const SHIFTED = { m: "mute_all", l: "lock" };
 
 /**
  * @param {Record<Command, () => void>} acts @param {(down: boolean) => void} talk for the space bar
@@ -32,7 +34,8 @@ export function keys(acts, talk, signal) {
 			if (!event.repeat) talk(true);
 			return;
 		}
-		const command = KEYS[event.key.toLowerCase()];
+		const name = event.key.toLowerCase();
+		const command = (event.shiftKey && SHIFTED[name]) || KEYS[name];
 		if (!command || event.repeat) return;
 		event.preventDefault();
 		acts[command]();
@@ -42,14 +45,15 @@ export function keys(acts, talk, signal) {
 	addEventListener("blur", () => talk(false), { signal });
 }
 
-export function show_keys() {
+/** @param {string[][]} more the keys that not everybody has, each with what it does */
+export function show_keys(more = []) {
 	const on = h("input", { type: "checkbox", id: "keys-on", checked: browser_storage.get("keys") !== "off", "aria-describedby": "keys-hint" });
 	on.addEventListener("change", () => browser_storage.set("keys", on.checked ? "on" : "off"));
 	const row = (/** @type {string[]} */ [key, text]) => h("div", null, h("dt", null, h("span.key", null, key)), h("dd", null, text));
 	return dialog({
 		title: words.shortcuts,
 		content: [
-			h("dl.keys", null, words.keys.map(row)),
+			h("dl.keys", null, [...words.keys.slice(0, -1), ...more, ...words.keys.slice(-1)].map(row)),
 			h(
 				"div.check",
 				null,

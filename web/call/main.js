@@ -10,8 +10,9 @@ import { asked_of } from "./budget.js";
 import { choose_device, device_entries } from "./choose.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
-import { door } from "./door.js";
 import { REASON, ask_why, end_of } from "./ends.js";
+import { own_hand } from "./hand.js";
+import { held_microphone } from "./held.js";
 import { keys, show_keys } from "./keys.js";
 import { library } from "./library.js";
 import { NOTHING, connection, faces_me, shown_track } from "./media.js";
@@ -21,7 +22,7 @@ import { news } from "./news.js";
 import { notes } from "./notes.js";
 import { open_more } from "./more.js";
 import { panels } from "./panels.js";
-import { people_list } from "./people.js";
+import { people_list, raised } from "./people.js";
 import { service } from "./service.js";
 import { stage } from "./stage.js";
 import { words } from "./words.js";
@@ -46,10 +47,11 @@ const TROUBLES = ["denied", "missing", "busy", "failed", "insecure"];
 // The longest message that is shown, in characters.
 const MESSAGE = 300;
 // Milliseconds during which a new role is asked for, between two questions, and over which those of all people inside
-// are spread if the service says that a role has changed.
+// are spread if the service says that a role has changed, and for each of them if what they may publish has.
 const PATIENCE = 10000;
 const AGAIN = 300;
 const SPREAD = 4000;
+const SPREAD_BY = 20;
 
 /** @type {Promise<unknown> | null} */
 let style = null;
@@ -96,14 +98,13 @@ export async function begin(page, entry, join, media) {
 	let is_told = false;
 	/** The people as they were last shown. @type {Person[]} */
 	let shown = [];
-	let hand_up = false;
-	let is_raising = false;
 	/** How many people the media server names, and how many are inside, if the service told that since the last change. */
 	let named = 0;
 	let inside_count = 0;
 	let role = entry.role.name;
-	/** The latest question for the own role. */
+	/** The latest question for the own role, and whether it is another one. */
 	let asking = {};
+	let is_role_new = false;
 	/** @type {import("./ends.js").Told | null} */
 	let told = null;
 	const preview = media.video && shown_track(media.video);
@@ -116,10 +117,16 @@ export async function begin(page, entry, join, media) {
 	const note = notes();
 	const { say } = note;
 	const warn = (/** @type {string} */ text, key = text) => say(text, { key, symbol: "warning", bad: true });
+	const is_host = () => may("mute") || may("removeOthers");
 	const tell = news(room.name, (one) => {
-		if (may("removeOthers")) say(words.raised(one.name), { key: `hand ${one.id}`, symbol: "hand" });
+		if (is_host()) say(words.raised(one.name), { key: `hand ${one.id}`, symbol: "hand" });
+		return is_host();
 	});
-	const options = moderation({
+	/** What hosts have. @type {import("./hosts.js").Hosts | null} */
+	let host = null;
+	const hand = own_hand({ link: () => (state === "connecting" ? null : link), server, say, draw: draw_controls });
+	const held = held_microphone({ note, hand, begins: () => void (remember("audio", false), listen(undefined)) });
+	const { options, lower } = moderation({
 		server,
 		say,
 		me: () => me,
@@ -130,19 +137,30 @@ export async function begin(page, entry, join, media) {
 		fill: (id) => view.fill(id),
 	});
 	const has_options = (/** @type {Person} */ one) =>
-		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && can_change(one, me))));
-	const waiting = door({
-		server,
-		note,
-		is_open: () => panel.is_open("people"),
-		show: () => panel.show("people"),
-		changed: () => draw_count(people().length),
-		elsewhere: () => list.focus(),
+		one.publishes || (!one.me && (may("removeOthers") || (may("mute") && one.hand) || (may("changeRole") && can_change(one, me))));
+	const list = people_list({
+		people,
 		role_shown,
-		signal,
+		options,
+		has_options,
+		lowers: () => may("mute"),
+		lower: (one) => (one.me ? hand.turn() : lower(one)),
+		lower_all: () => host?.lower_all(),
+		host: () => host,
+		close: () => panel.show(null),
 	});
-	const list = people_list({ people, role_shown, options, has_options, waiting, close: () => panel.show(null) });
 	const messages = chat({ close: () => panel.show(null) });
+	/** Loads what hosts have, when you are one, and says what you may do. */
+	async function equip_host() {
+		if (!host && is_host()) {
+			const { hosts } = await import("./hosts.js");
+			const draw_all_count = () => draw_count(people().length);
+			const parts = { server, note, me: () => me, people, role_shown, list, show_list: () => panel.show("people"), draw_count: draw_all_count };
+			host ??= hosts({ ...parts, draw_lock: controls.lock, refresh: learn_role, signal });
+			list.equip(host);
+		}
+		host?.take();
+	}
 	const view = stage({
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
@@ -152,15 +170,17 @@ export async function begin(page, entry, join, media) {
 		stop_sharing: () => turn("screen", false),
 	});
 	const acts = {
-		audio: () => turn("audio"),
+		audio: () => (held.is() ? held.tell() : turn("audio")),
 		video: () => turn("video"),
 		screen: () => turn("screen"),
-		hand: raise,
+		hand: hand.turn,
 		leave: ask_to_leave,
 		chat: () => panel.toggle("chat"),
 		people: () => panel.toggle("people"),
 		full,
-		help: () => show_keys(),
+		help: () => show_keys(is_host() ? words.host_keys.filter((_, i) => may(i === 0 ? "mute" : "removeOthers")) : []),
+		mute_all: () => host?.mute_all(),
+		lock: () => host?.lock(),
 		audio_devices: (/** @type {HTMLElement} */ button) => choose(button, "audio"),
 		video_devices: (/** @type {HTMLElement} */ button) => choose(button, "video"),
 		more: (/** @type {HTMLElement} */ button) =>
@@ -174,8 +194,8 @@ export async function begin(page, entry, join, media) {
 				],
 				devices,
 				tools: [],
-				help: show_keys,
-				hosts: [waiting.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
+				help: () => acts.help(),
+				hosts: [host?.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
 			}),
 	};
 	const controls = bar(room.name, acts);
@@ -205,7 +225,7 @@ export async function begin(page, entry, join, media) {
 	controls.focus();
 	performance.mark("call");
 
-	keys({ ...acts, hand: () => raise() }, push_to_talk, signal);
+	keys(acts, push_to_talk, signal);
 	addEventListener("beforeunload", (event) => state !== "connecting" && event.preventDefault(), { signal });
 	let is_hidden = false;
 	addEventListener(
@@ -255,6 +275,8 @@ export async function begin(page, entry, join, media) {
 				screen: null,
 				shares: false,
 				hand: false,
+				raised: 0,
+				host: false,
 				weak: false,
 				joined: 0,
 			},
@@ -278,7 +300,8 @@ export async function begin(page, entry, join, media) {
 		// What the service told is older than a change.
 		if (n !== named) inside_count = 0;
 		named = n;
-		controls.people(Math.max(n, inside_count), waiting.count());
+		const hands = may("mute") ? raised(people()).filter((one) => !one.me).length : 0;
+		controls.people(Math.max(n, inside_count), host?.waiting() ?? 0, hands);
 	}
 	/** Asks how many are inside, for people whom nobody names the others. */
 	async function follow_inside() {
@@ -297,8 +320,9 @@ export async function begin(page, entry, join, media) {
 			const bad = !on && kind !== "screen" && TROUBLES.includes(trouble[kind] ?? "");
 			controls.draw(kind, on ? "on" : bad ? "bad" : "off");
 		}
-		controls.draw("hand", hand_up ? "on" : "off");
-		controls.allow(kinds, state === "connecting" || link?.hand(true) !== null);
+		if (held.is()) controls.draw("audio", "held");
+		controls.draw("hand", hand.up() ? "on" : "off");
+		controls.allow(held.is() ? [...kinds, "audio"] : kinds, state === "connecting" || hand.can());
 	}
 	function full() {
 		const doing = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.();
@@ -357,23 +381,6 @@ export async function begin(page, entry, join, media) {
 		const own = link ? DEVICES.filter((one) => kinds.includes(one)) : [];
 		const of = (/** @type {Device} */ one) => (link ? device_entries(one, link, (error) => complain(one, trouble_of(error))) : []);
 		return (await Promise.all(own.map(of))).flat();
-	}
-	async function raise() {
-		const metadata = state === "connecting" || is_raising ? null : link?.hand(!hand_up);
-		if (!link || typeof metadata !== "string") return;
-		const up = !hand_up;
-		hand_up = up;
-		is_raising = true;
-		draw_controls();
-		try {
-			await server.set_metadata(link.sid(), metadata);
-			announce((up ? words.now_on : words.now_off).hand);
-		} catch {
-			hand_up = !up;
-			warn(words.not_now);
-		}
-		is_raising = false;
-		draw_controls();
 	}
 
 	// ---- leaving and the end ----
@@ -462,6 +469,7 @@ export async function begin(page, entry, join, media) {
 	}
 	/** Asks who you are until the service has the role that the media server tells of, which is a moment sooner. */
 	async function learn_role(is_new = false) {
+		is_role_new ||= is_new;
 		const ask = {};
 		asking = ask;
 		const end = Date.now() + PATIENCE;
@@ -472,19 +480,22 @@ export async function begin(page, entry, join, media) {
 			// A later change asks by itself.
 			if (signal.aborted || !link || asking !== ask) return;
 			if ((found && [found.role.name, ""].includes(link.role())) || Date.now() > end) break;
-			if (!found && !is_new) return;
+			if (!found && !is_role_new) return;
 			await new Promise((turn) => setTimeout(turn, AGAIN));
 		}
 		if (!found) return;
+		const is_other = is_role_new;
+		is_role_new = false;
 		me = found;
 		const { name, publishParams } = me.role;
 		publish = publishParams;
 		kinds = kinds_now();
-		link.apply(me, is_new);
+		link.apply(me, is_other);
 		view.limit(asked_of(me.role.subscribeParams));
-		waiting.allow(may("removeOthers"));
+		held.take(me);
+		equip_host().catch(() => {});
 		draw();
-		if (is_new && name !== role) say(words.role_now(role_shown(name)), { key: "role", symbol: "key" });
+		if (is_other && name !== role) say(words.role_now(role_shown(name)), { key: "role", symbol: "key" });
 		role = name;
 	}
 	/** @type {import("./media.js").Events} */
@@ -492,20 +503,25 @@ export async function begin(page, entry, join, media) {
 		changed() {
 			if (state === "reconnecting") return;
 			// Somebody else may have lowered it.
-			if (!is_raising && state === "connected") hand_up = people()[0]?.hand ?? false;
+			if (state === "connected") hand.see(people()[0]?.hand ?? false);
 			draw();
 		},
 		speaking(ids) {
 			if (!signal.aborted && !root.classList.contains("lost")) view.speaking(ids);
 		},
 		role: () => learn_role(true),
+		allowed() {
+			// With another role, the role is asked for. Many who are held at once do not all ask at once.
+			if (link?.role() === role) setTimeout(learn_role, Math.random() * Math.min(SPREAD, named * SPREAD_BY));
+		},
 		message(topic, text) {
 			if (topic !== "anteroom") return say(text.slice(0, MESSAGE), { symbol: "send" });
 			try {
 				const message = JSON.parse(text);
 				if (message.type === "ended") told = message;
 				// The others are occasions to ask. Why somebody was removed is asked at the end.
-				if (message.type === "waiting") waiting.read();
+				if (message.type === "waiting" || message.type === "door") host?.read();
+				if (message.type === "hold") learn_role();
 				if (message.type === "role") setTimeout(learn_role, Math.random() * SPREAD, true);
 			} catch {
 				// Not a message of this service.
@@ -565,7 +581,7 @@ export async function begin(page, entry, join, media) {
 		page.tell("joined", entry.room_id);
 		performance.mark("connected");
 		draw();
-		hand_up = people()[0]?.hand ?? false;
+		hand.begin(people()[0]?.hand ?? false);
 		draw_controls();
 		// After a reload: the devices that were on.
 		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);

@@ -20,14 +20,16 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
  * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `priority` is that of the
  * role, 1 to 5; `faces_me` is false for a rear camera; `known` is true if the service knows who it
  * is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of what is not a screen's;
- * `shares` of the picture of a screen, `screen_on` of its sound too.
+ * `shares` of the picture of a screen, `screen_on` of its sound too. `raised` is when the hand went up, in ms since 1970,
+ * or 0; `host` is true if the role may mute or remove others.
  * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
  *   mic: "on" | "off" | "none", voice_on: boolean, screen_on: boolean, camera: Shown | null, camera_on: boolean, faces_me: boolean,
- *   priority: number, camera_in: Received, screen_in: Received, screen: Shown | null, shares: boolean, hand: boolean, weak: boolean, joined: number }} Person
+ *   priority: number, camera_in: Received, screen_in: Received, screen: Shown | null, shares: boolean, hand: boolean, raised: number,
+ *   host: boolean, weak: boolean, joined: number }} Person
  */
 /**
- * What happens. `put_off`: somebody else switched off something of yours.
- * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, role: () => void,
+ * What happens. `put_off`: somebody else switched off something of yours; `allowed`: what you may publish has changed.
+ * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, role: () => void, allowed: () => void,
  *   message: (topic: string, text: string) => void, state: (state: "connected" | "reconnecting") => void,
  *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
  *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
@@ -97,7 +99,7 @@ export function connection(lk, publish, on) {
 	const unplugged = new Set();
 	/** The roles that are seen and heard; null for all. @type {Set<string> | null} */
 	let heard = null;
-	/** The roles, as far as they concern others. @type {Map<string, { priority: number, publishParams: any }>} */
+	/** The roles, as far as they concern others. @type {Map<string, { priority: number, host?: boolean, publishParams: any }>} */
 	let roles = new Map();
 	/** The subscribeDegradation of your role. @type {any} */
 	let degradation = null;
@@ -115,9 +117,20 @@ export function connection(lk, publish, on) {
 	}
 	const is_audio = (/** @type {any} */ { kind }) => kind === "audio";
 	const is_of_screen = (/** @type {any} */ { source }) => [Source.ScreenShare, Source.ScreenShareAudio].includes(source);
-	/** What somebody publishes, the newest first: a person can publish any number of tracks. @param {any} one @returns {any[]} */
+	/** @type {Record<string, string>} */
+	const types = { [Source.Microphone]: "audio", [Source.ScreenShareAudio]: "audio", [Source.Camera]: "video", [Source.ScreenShare]: "video" };
+	/**
+	 * Returns true if the type of a track fits its source. The media server checks the source alone, so that somebody
+	 * whose microphone is held could be heard as a camera. Who has a role cannot publish a source that is not known.
+	 */
+	const fits = (/** @type {any} */ { kind, source }) => (types[source] ?? kind) === kind;
+	/**
+	 * What somebody publishes, the newest first: a person can publish any number of tracks. What does not fit is not there.
+	 * @param {any} one @returns {any[]}
+	 */
 	const newest = (one) =>
 		[...one.trackPublications.values()]
+			.filter(fits)
 			.reverse()
 			.sort((a, b) => Number(b.trackInfo?.version?.unixMicro ?? 0) - Number(a.trackInfo?.version?.unixMicro ?? 0));
 	const priority_of_role = (/** @type {any} */ one) => roles.get(one.attributes.role)?.priority ?? 1;
@@ -180,6 +193,8 @@ export function connection(lk, publish, on) {
 			shares: Boolean(shared),
 			screen_on: all.some((each) => is_of_screen(each) && !each.isMuted),
 			hand: object_of(one.metadata)?.isHandRaised === true,
+			raised: Number(one.attributes.hand) || 0,
+			host: roles.get(one.attributes.role)?.host === true,
 			weak: ["poor", "lost"].includes(one.connectionQuality),
 			joined: one.joinedAt?.getTime() ?? 0,
 		};
@@ -196,6 +211,7 @@ export function connection(lk, publish, on) {
 			left[kind] = (left[kind] ?? 0) - 1;
 			if (publication.isDesired !== wanted) publication.setSubscribed(wanted);
 		}
+		for (const publication of one.trackPublications.values()) if (publication.isDesired && !fits(publication)) publication.setSubscribed(false);
 	}
 
 	for (const one of [
@@ -224,6 +240,7 @@ export function connection(lk, publish, on) {
 		else if (who !== me) subscribe(who);
 		changed();
 	});
+	room.on(event.ParticipantPermissionsChanged, (/** @type {any} */ _, /** @type {any} */ who) => who === me && on.allowed());
 	room.on(event.TrackMuted, (/** @type {any} */ publication, /** @type {any} */ who) => {
 		const kind = kind_of(publication.source);
 		// The library switches off what was unplugged: nobody else did.

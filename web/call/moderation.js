@@ -7,6 +7,7 @@ import { Refusal } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
 import { dialog } from "./dialog.js";
 import { menu } from "./menu.js";
+import { refusal, status_of } from "./refused.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
@@ -34,7 +35,6 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 	 * @param {Person} person @param {() => Promise<any>} doing @param {string | ((answer: any) => string | Said)} done
 	 */
 	async function act(person, doing, done) {
-		const status_of = (/** @type {unknown} */ error) => (error instanceof Refusal ? error.status : 0);
 		try {
 			const answer = await doing().catch(async (error) => {
 				// The service hears of people a moment after the media server has them.
@@ -46,10 +46,8 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 			if (typeof said === "string") say(said, { symbol: "check" });
 			else say(said.text, said);
 		} catch (error) {
-			const status = status_of(error);
 			const of_role = REFUSED_ROLES[error instanceof Refusal ? error.message : ""];
-			const text = of_role ?? (status === 404 ? words.gone : status === 403 ? words.not_allowed : words.not_now);
-			say(text, { symbol: "warning", bad: true });
+			say(of_role ?? refusal(error, { 404: words.gone }), { symbol: "warning", bad: true });
 		}
 	}
 	/** @param {Person} person */
@@ -125,6 +123,8 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 		};
 		await act(person, () => server.remove(person.sid, reason.value.trim(), keep_out.checked), done);
 	}
+	/** @param {Person} person */
+	const lower = (person) => act(person, () => server.lower(person.sid), words.lowered_all(1));
 	/** @param {Person} person @param {"audio" | "video" | "screen"} type @param {string} symbol @param {string} text @param {string} done @returns {Entry} */
 	const mute = (person, type, symbol, text, done) => ({
 		icon: symbol,
@@ -133,7 +133,7 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 	});
 
 	/** Opens the menu of a person, or of the screen that they share. @param {Person} person @param {HTMLElement} button @param {string} [id] of the tile */
-	return function options(person, button, id = person.id) {
+	function options(person, button, id = person.id) {
 		const is_large = large() === id;
 		const { name } = person;
 		menu(button, [
@@ -146,6 +146,7 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 			...(person.me
 				? []
 				: [
+						may("mute") && person.hand && { icon: "hand", text: words.lower_hand, act: () => lower(person) },
 						may("mute") && person.voice_on && mute(person, "audio", "mic-off", words.mute, words.muted_done(name)),
 						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
 						may("mute") && person.screen_on && mute(person, "screen", "screen-off", words.stop_sharing, words.screen_done(name)),
@@ -158,5 +159,6 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 						may("removeOthers") && { icon: "out", text: words.remove, danger: true, act: () => remove(person) },
 					]),
 		]);
-	};
+	}
+	return { options, lower };
 }

@@ -1,5 +1,4 @@
-// Short notes at the top of the call: one line each. They go after some seconds, unless they have a button or
-// describe a state.
+// Short notes at the top of the call. They go after some seconds, unless they have a button or describe a state.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -9,43 +8,70 @@ import { words } from "./words.js";
 // Milliseconds, and notes at a time.
 const SHOWN = 6000;
 const MOST = 3;
+// Milliseconds during which a note whose buttons have changed takes no press: it was meant for the former ones.
+const DEAD = 600;
 
-/** @typedef {{ key?: string, symbol?: string, act?: { text: string, do: () => void }, stay?: boolean, bad?: boolean }} Kind */
+/** @typedef {{ text: string, label?: string, do: () => void }} Act */
+/**
+ * `also` is a second button; `shown` are milliseconds after which a note with a button goes.
+ * @typedef {{ key?: string, symbol?: string, act?: Act, also?: Act, shown?: number, stay?: boolean, bad?: boolean }} Kind
+ */
 
 export function notes() {
 	const box = h("div.notes", { role: "status", "aria-live": "polite" });
 	/** @type {Map<string, HTMLElement>} */
 	const shown = new Map();
+	/** What a note with buttons said that went, by its key, and when. @type {Map<string, { says: string, at: number }>} */
+	const gone = new Map();
 	function drop(/** @type {string} */ key) {
-		shown.get(key)?.remove();
+		const note = shown.get(key);
+		if (note?.querySelector("button.small")) gone.set(key, { says: note.textContent, at: performance.now() });
+		note?.remove();
 		shown.delete(key);
 	}
 	return {
 		element: box,
 		drop,
+		has: (/** @type {string} */ key) => shown.has(key),
 		/** Shows a note. One with the same key is replaced. @param {string} text @param {Kind} [kind] */
-		say(text, { key = text, symbol = "info", act, stay = false, bad = false } = {}) {
+		say(text, { key = text, symbol = "info", act, also, shown: time = act ? 0 : SHOWN, stay = false, bad = false } = {}) {
+			const has_focus = shown.get(key)?.contains(document.activeElement);
 			drop(key);
-			const doing = () => {
-				drop(key);
-				act?.do();
+			const button = (/** @type {Act | undefined} */ one, kind = "") => {
+				if (!one) return null;
+				const press = () => {
+					if (made.ariaDisabled === "true") return;
+					drop(key);
+					one.do();
+				};
+				const made = h("button.small", { type: "button", class: kind, "aria-label": one.label, onclick: press }, one.text);
+				return made;
 			};
 			const note = h(
 				"div.note",
 				{ class: bad ? "bad" : "" },
 				icon(symbol),
 				h("span", null, text),
-				act && h("button.small", { type: "button", onclick: doing }, act.text),
+				button(act, also && "primary"),
+				button(also),
 				h("button.note-close", { type: "button", "aria-label": words.close, onclick: () => drop(key) }, icon("close")),
 			);
 			note.classList.toggle("stays", stay);
+			const former = gone.get(key);
+			const dead = former && former.says !== note.textContent ? former.at + DEAD - performance.now() : 0;
+			if (act && dead > 0) {
+				const set_dead = (/** @type {boolean} */ yes) => note.querySelectorAll("button.small").forEach((one) => (one.ariaDisabled = yes ? "true" : null));
+				set_dead(true);
+				setTimeout(set_dead, dead, false);
+			}
 			shown.set(key, note);
 			box.append(note);
 			// What tells a state goes last.
 			for (const stays of [false, true]) {
 				for (const [oldest, one] of shown) if (shown.size > MOST && one.classList.contains("stays") === stays) drop(oldest);
 			}
-			if (!stay && !act) setTimeout(() => shown.get(key) === note && drop(key), SHOWN);
+			if (!stay && time > 0) setTimeout(() => shown.get(key) === note && drop(key), time);
+			if (has_focus) note.querySelector("button")?.focus();
 		},
 	};
 }

@@ -1,135 +1,165 @@
-// The list of people. It is drawn only while it is open.
+// The list of people: raised hands in their order, then everybody. It is drawn only while it is open. What hosts have
+// beside it (hosts.js) has its places here.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { language } from "../join/words.js";
 import { h, icon, put } from "../lib/dom.js";
-import { face } from "./face.js";
+import { person_row } from "./person_row.js";
+import { rove } from "./rove.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
+/** @typedef {import("./person_row.js").Row} Row */
 
 // From so many people on, the list can be searched.
 const SEARCHED = 10;
 const { compare } = new Intl.Collator(language, { numeric: true });
 
-/** Yourself and people with a raised hand first, the others by name. @param {Person} a @param {Person} b */
-const order = (a, b) =>
-	Number(b.me) - Number(a.me) || Number(b.hand) - Number(a.hand) || compare(a.name, b.name);
+/** Yourself first, the others by name. @param {Person} a @param {Person} b */
+const by_name = (a, b) => Number(b.me) - Number(a.me) || compare(a.name, b.name);
 
-/** A mark with the words that it stands for. @param {string} symbol @param {string} text @param {string} [kind] */
-const mark = (symbol, text, kind = "") =>
-	h(`span.person-mark${kind}`, { title: text }, icon(symbol), h("span.off-screen", null, `, ${text}`));
+/** Returns whose hand is up, who raised it first is first. @param {Person[]} people */
+export const raised = (people) =>
+	people.filter((one) => one.hand).sort((a, b) => (a.raised || Infinity) - (b.raised || Infinity) || a.joined - b.joined || compare(a.name, b.name));
 
-/** @param {Person} first @param {(name: string) => string} role_shown @param {(person: Person, button: HTMLElement) => void} open_options */
-function row(first, role_shown, open_options) {
-	let person = first;
-	let drawn = "";
-	const name = h("span.person-name");
-	const role = h("span.person-role");
-	const marks = h("span.person-marks");
-	const picture = h("span", { "aria-hidden": "true" });
-	const button = h(
-		"button.plain.square",
-		{ type: "button", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => open_options(person, button) },
-		icon("more"),
-	);
-	const root = h("li.person", null, picture, h("span.person-text", null, name, role), marks, button);
-	return {
-		root,
-		/** @param {Person} next */
-		draw(next) {
-			person = next;
-			const { mic, camera_on, hand, weak, shares, publishes } = next;
-			const now = JSON.stringify([next.name, role_shown(next.role), mic, camera_on, hand, weak, shares, publishes]);
-			if (now === drawn) return;
-			drawn = now;
-			put(picture, face(next.name));
-			put(name, next.me ? words.name_you(next.name) : next.name);
-			put(role, role_shown(next.role));
-			put(
-				marks,
-				hand && mark("hand", words.hand_up, ".hand"),
-				shares && mark("screen", words.shares(next.name)),
-				weak && mark("weak", words.weak, ".weak"),
-				publishes && mic !== "on" && mark("mic-off", words.mic_off),
-				publishes && !camera_on && mark("camera-off", words.camera_off),
-			);
-			button.setAttribute("aria-label", words.options_for(next.me ? words.you : next.name));
-		},
-		/** Hides the menu of somebody about whom nothing can be done. @param {boolean} has_options */
-		offer(has_options) {
-			button.hidden = !has_options;
-		},
-	};
+/** @param {HTMLElement} list @param {Row[]} rows */
+function place(list, rows) {
+	rows.forEach(({ root }, i) => {
+		if (list.children[i] !== root) list.insertBefore(root, list.children[i] ?? null);
+	});
+	while (list.children.length > rows.length) list.lastElementChild?.remove();
 }
 
 /**
  * @param {{ people: () => Person[], role_shown: (name: string) => string, options: (person: Person, button: HTMLElement) => void,
- *   has_options: (person: Person) => boolean, waiting: ReturnType<typeof import("./door.js").door>, close: () => void }} call
+ *   has_options: (person: Person) => boolean, lowers: () => boolean, lower: (person: Person) => void, lower_all: () => void,
+ *   host: () => import("./hosts.js").Hosts | null, close: () => void }} call `lowers` tells whether you may lower hands
  */
-export function people_list({ people, role_shown, options, has_options, waiting, close }) {
+export function people_list({ people, role_shown, options, has_options, lowers, lower, lower_all, host, close }) {
 	const title = h("h2", { tabindex: "-1" });
 	const end = h(
 		"button.plain.square",
 		{ type: "button", "aria-label": words.close, title: words.close, onclick: close },
 		icon("close"),
 	);
+	const of_head = h("div.head-buttons", null, end);
+	const of_tools = h("div.panel-tools");
+	const of_host = h("div");
+	const hands_title = h("h3", { id: "hands-title" });
+	const all_down = h("button.small", { type: "button", onclick: () => lower_all() }, words.lower_all);
+	const hands_rows = h("ul.people-rows", { role: "list", "aria-labelledby": "hands-title" });
+	const hands = h("section.list-part", { hidden: true }, h("div.part-head", null, hands_title, all_down), hands_rows);
+	const rows_title = h("h3", null, words.in_call);
 	const rows = h("ul.people-rows", { role: "list", "aria-label": words.in_call });
 	const search = h("input.people-search", {
 		type: "search",
-		hidden: true,
-		"aria-label": words.search,
-		placeholder: words.search,
+		"aria-label": words.find_person,
+		placeholder: words.find_person,
 		oninput: () => show(people()),
 	});
+	const find = h("div.find", null, icon("search"), search);
+	const nobody = h("p.quiet.nobody", { role: "status" });
 	const watching = h("p.quiet.small-text.watching");
+	const body = h(
+		"div.people-body",
+		{ tabindex: "-1" },
+		of_host,
+		hands,
+		h("section.list-part", null, rows_title, find, nobody, rows),
+		watching,
+	);
 	const element = h(
 		"aside.panel.people",
 		{ id: "people", hidden: true, "aria-label": words.people },
-		h("div.panel-head", null, title, end),
-		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching, waiting.denied),
+		h("div.panel-head", null, title, of_head),
+		of_tools,
+		body,
 	);
 	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
-	/** @type {Map<string, ReturnType<typeof row>>} */
+	/** @type {Map<string, Row>} */
 	const known = new Map();
+	/** The rows as they are shown. @type {Row[]} */
+	let shown = [];
 
+	// The hands are one stop of the Tab key, the options another; arrows go from row to row.
+	const groups = () =>
+		[shown.map((one) => one.chip), shown.map((one) => one.button)].map((all) => all.filter((one) => !one.hidden));
+	function set_stops() {
+		for (const all of groups()) rove(all, all.find((one) => one.tabIndex === 0) ?? all[0]);
+	}
+	body.addEventListener("focusin", ({ target }) => {
+		const all = groups().find((one) => one.some((button) => button === target));
+		if (all) rove(all, /** @type {HTMLElement} */ (target));
+	});
+	body.addEventListener("keydown", (event) => {
+		const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+		const all = groups().find((one) => one.some((button) => button === document.activeElement));
+		if (!step || !all) return;
+		event.preventDefault();
+		const at = all.findIndex((one) => one === document.activeElement);
+		all[(at + step + all.length) % all.length]?.focus();
+	});
+
+	/** @param {Person} person @param {number} number */
+	function row_of(person, number) {
+		const one = known.get(person.id) ?? person_row(person, { role_shown, options, lower });
+		known.set(person.id, one);
+		one.draw(person, number, lowers());
+		one.offer(has_options(person));
+		return one;
+	}
 	/** @param {Person[]} all */
 	function show(all) {
 		put(title, words.people_title(all.length));
 		if (element.hidden) return;
-		search.hidden = all.length < SEARCHED;
-		const asked = search.hidden ? "" : search.value.trim().toLocaleLowerCase();
-		const sorted = all.filter((one) => one.name.toLocaleLowerCase().includes(asked)).sort(order);
-		const now = new Set(sorted.map((one) => one.id));
-		for (const [id, one] of known) {
-			if (now.has(id)) continue;
-			one.root.remove();
-			known.delete(id);
-		}
-		sorted.forEach((person, i) => {
-			const one = known.get(person.id) ?? row(person, role_shown, options);
-			known.set(person.id, one);
-			one.draw(person);
-			one.offer(has_options(person));
-			if (rows.children[i] !== one.root) rows.insertBefore(one.root, rows.children[i] ?? null);
-		});
+		host()?.draw();
+		const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+		const had_focus = body.contains(focused);
+		find.hidden = all.length < SEARCHED;
+		const asked = find.hidden ? "" : search.value.trim().toLocaleLowerCase();
+		const fits = (/** @type {Person} */ one) => one.name.toLocaleLowerCase().includes(asked);
+		const up = raised(all);
+		const found = all.filter((one) => !one.hand && fits(one)).sort(by_name);
+		const upper = up.map((one, i) => row_of(one, i + 1));
+		const lower_rows = found.map((one) => row_of(one, 0));
+		place(hands_rows, upper);
+		place(rows, lower_rows);
+		shown = [...upper, ...lower_rows];
+		const ids = new Set(all.map((one) => one.id));
+		for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+		hands.hidden = up.length === 0;
+		rows_title.hidden = up.length === 0;
+		put(hands_title, words.hands_title(up.length));
+		all_down.hidden = !lowers() || up.filter((one) => !one.me).length < 2;
+		put(nobody, found.length === 0 && asked !== "" && !up.some(fits) && words.no_match);
+		set_stops();
 		const n = all.filter((one) => !one.publishes).length;
 		put(watching, n > 0 && words.watching(n));
+		if (!had_focus || document.activeElement === focused) return;
+		// A row that has moved keeps the focus; of one that is gone, the next hand has it, or the title.
+		const next = focused?.isConnected && focused.offsetParent ? focused : upper.find((one) => !one.chip.hidden)?.chip;
+		(next ?? title).focus();
 	}
 	return {
 		element,
 		show,
 		open: () => !element.hidden,
 		focus: () => title.focus(),
+		/** Puts what hosts have into its places. @param {import("./hosts.js").Hosts} parts */
+		equip({ options: button, tools, parts }) {
+			of_head.prepend(button);
+			of_tools.append(tools);
+			of_host.append(...parts);
+			show(people());
+		},
 		/** @param {boolean} yes */
 		toggle(yes) {
 			element.hidden = !yes;
 			search.value = "";
 			if (!yes) return;
 			show(people());
-			if (waiting.waits()) waiting.focus();
-			else title.focus();
+			if (!host()?.focus_waiting()) title.focus();
 		},
 	};
 }

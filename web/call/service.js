@@ -6,7 +6,9 @@
 import { Refusal, call } from "../lib/api.js";
 
 /** @typedef {{ name: string, publishParams: any, subscribeParams: any, permissions: Record<string, boolean> }} Role */
-/** @typedef {{ peer: { id: string }, role: Role, gives: string[], roles?: { name: string, title?: string, priority: number, publishParams: any }[] }} Me */
+/** @typedef {{ peer: { id: string }, role: Role, gives: string[], roles?: { name: string, title?: string, priority: number, host?: boolean, publishParams: any }[],
+ *   held?: ("audio" | "video")[], holds?: { type: "audio" | "video", role?: string }[] }} Me */
+/** @typedef {import("./lock.js").State} Door */
 
 // Milliseconds until the second attempt, which is the last: the service hears of a join a moment after it.
 const RETRY = 2000;
@@ -47,9 +49,19 @@ export function service(room_id, token) {
 			post("/remove-peers", { peer_id, ...(reason && { reason }), ...(keep_out && { ban: true, door: "ask" }) }),
 		/** Returns who waits to be let in; no data if that is as it was. @param {string | null} etag */
 		waiting: (etag) => call("GET", `${base}/tickets`, { token, seen: etag }),
-		/** @param {string} ticket @param {"admitted" | "denied"} state @param {string} reason */
-		decide: (ticket, state, reason) => post(`/tickets/${ticket}`, { state, ...(reason && { reason }) }),
-		admit_all: () => post("/tickets", { admit: "all" }),
+		/** @param {string} ticket @param {"admitted" | "denied"} state */
+		decide: (ticket, state) => post(`/tickets/${ticket}`, { state }),
+		/** @param {"all" | string[]} admit the ids of tickets */
+		admit: (admit) => post("/tickets", { admit }),
+		/** @param {Door} state */
+		door: (state) => post("/door", { state }),
+		/** Mutes everybody else, or those with a role. @param {string} [role] */
+		mute_all: (role) => post("/mute", { type: "audio", ...(role && { role }) }),
+		/** Takes everybody's microphone until it is given back. @param {boolean} hold @param {string} [role] */
+		hold: (hold, role) => post("/mute", { type: "audio", ...(role && { role }), hold }),
+		/** @param {string} peer */
+		lower: (peer) => post(`/peers/${peer}`, { hand: false }),
+		lower_all: () => post("/lower-hands", {}),
 		end: () => post("/end-room", {}),
 	};
 }

@@ -5,6 +5,7 @@
 
 import { h, icon, put } from "../lib/dom.js";
 import { face, hue_of } from "./face.js";
+import { host_mark } from "./host_mark.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
@@ -27,6 +28,7 @@ export function tile(id, is_screen, open_options) {
 	const ground = h("div.face-place");
 	const mic = h("span.mic");
 	const name = h("span.who");
+	const host = h("span.is-host", { "aria-hidden": "true", hidden: true }, host_mark());
 	const state = h("span.off-screen");
 	const marks = h("div.marks", { "aria-hidden": "true" });
 	const options = h(
@@ -39,7 +41,7 @@ export function tile(id, is_screen, open_options) {
 		{ "data-id": id },
 		ground,
 		video,
-		h("p.tag", null, mic, name, state),
+		h("p.tag", null, mic, name, host, state),
 		marks,
 		options,
 	);
@@ -69,7 +71,9 @@ export function tile(id, is_screen, open_options) {
 		put(mic, icon(speaks ? "sound" : person.mic === "on" ? "mic" : "mic-off"));
 		mic.classList.toggle("off", person.mic !== "on");
 		put(name, person.me ? words.you : person.name);
+		host.hidden = !person.host;
 		const says = [
+			person.host && words.host,
 			person.mic !== "on" && words.mic_off,
 			!person.camera_on && words.camera_off,
 			person.hand && words.hand_up,
@@ -108,8 +112,8 @@ export function tile(id, is_screen, open_options) {
 		 */
 		draw(person, how) {
 			play(how.paused ? null : is_screen ? person.screen : person.camera);
-			const { mic: sound, camera_on, hand, weak, me, faces_me } = person;
-			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, how]);
+			const { mic: sound, camera_on, hand, weak, me, faces_me, host: is_host } = person;
+			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, is_host, how]);
 			if (drawn === now) return;
 			drawn = now;
 			if (!is_screen) return draw_person(person, how);

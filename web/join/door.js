@@ -9,21 +9,24 @@ import { forget_waiter, keep_waiter } from "./kept.js";
 
 /** @typedef {import("./kept.js").Waiter} Waiter */
 
-// Seconds until the next question if the server could not be reached, the first time and at most.
+// Seconds until the next question if the server could not be reached, the first time and at most; between two questions
+// after a denial.
 const SOON = 2;
 const LATE = 15;
+const DENIED = 5;
 
 /** @param {unknown} error @returns {error is Refusal} */
 const is_away = (error) => error instanceof Refusal && (error.status === 0 || error.status >= 500);
 
 /**
- * Shows that somebody waits.
+ * Shows that somebody waits. A denial can be taken back while it holds, so the page then goes on to ask.
  * @param {{ waiter: Waiter, after: number, words: import("./words.js").Words, choices: Node,
- *   knock: () => Promise<any> }} door `knock` asks for another ticket when the service has lost this one
+ *   knock: () => Promise<any>, denied: (reason: string | null) => void }} door `knock` asks for another ticket when the
+ * service has lost this one; `denied` shows a denial, or with null that it is over
  * @returns what is shown, and `decided`, which waits: it returns the response of /v2/token, or null if the person
- * stopped waiting, and throws the refusal
+ * stopped waiting or was denied, and throws the refusal
  */
-export function at_the_door({ waiter, after, words, choices, knock }) {
+export function at_the_door({ waiter, after, words, choices, knock, denied }) {
 	const room_name = waiter.what.room.title ?? waiter.what.room.name;
 	const heading = h("h1", { tabindex: "-1" }, words.waiting_title);
 	const trouble = h("p.fault", { role: "status", hidden: true });
@@ -55,6 +58,7 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 		} catch (error) {
 			if (!(error instanceof Refusal && error.status === 404)) throw error;
 		}
+		if (waiter.denied !== undefined) return { state: "over" };
 		// The service lost the ticket, or this page did not ask for a minute.
 		const answer = await knock();
 		if (!answer.ticket) return answer;
@@ -87,6 +91,7 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 	}
 	async function wait() {
 		let seconds = after;
+		if (waiter.denied !== undefined) denied(waiter.denied);
 		for (;;) {
 			await pause(seconds);
 			if (signal.aborted) return null;
@@ -94,10 +99,18 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 				const answer = await ask();
 				misses = 0;
 				tell("");
-				if (answer.state === "denied") throw denial(answer.reason ?? "");
-				if (answer.state !== "waiting") return answer;
+				if (answer.state === "over") {
+					denied(null);
+					return null;
+				}
+				if (answer.state === "denied") {
+					const reason = answer.reason ?? "";
+					if (SERVICE.test(reason)) throw new Refusal(403, { message: reason }, new Headers());
+					if (waiter.denied !== reason) denied(reason);
+					waiter.denied = reason;
+				} else if (answer.state !== "waiting") return answer;
 				keep_waiter(waiter);
-				seconds = answer.retry_after;
+				seconds = answer.retry_after ?? DENIED;
 			} catch (error) {
 				if (signal.aborted) return null;
 				const is_busy = error instanceof Refusal && [409, 429].includes(error.status);
@@ -133,9 +146,3 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 
 // What the service says when an admitted person cannot come in after all; other reasons were written by a host.
 const SERVICE = /^(Ro(om|le) (is|admits|code) |Banned from |Removed from )/;
-
-/** Returns a denial as /v2/token says it. @param {string} reason */
-const denial = (reason) =>
-	SERVICE.test(reason)
-		? new Refusal(403, { message: reason }, new Headers())
-		: new Refusal(403, { message: "Not admitted", details: reason ? [`reason: ${reason}`] : [] }, new Headers());

@@ -47,8 +47,8 @@ export async function wait_to_rejoin(entry) {
 	return true;
 }
 
-/** Who waits to be let in, and for what.
- * @typedef {{ path: string, what: import("./main.js").Described, name: string, ticket: string }} Waiter */
+/** Who waits to be let in, and for what; `denied` is the reason of a denial that may be taken back.
+ * @typedef {{ path: string, what: import("./main.js").Described, name: string, ticket: string, denied?: string }} Waiter */
 
 const WAITING = "waiting";
 // Milliseconds after which a tab that is opened again does not go on waiting by itself.

@@ -403,7 +403,16 @@ function enter(what, waiter = null) {
 	async function wait(who, after) {
 		const knock = () => exchange(who.name);
 		const { at_the_door } = await load_door();
-		const door = at_the_door({ waiter: who, after, words, choices: parts.choices, knock });
+		/** @param {string | null} reason */
+		function denied(reason) {
+			// Nothing is filmed of somebody who was sent away.
+			parts.stop();
+			entitle(words.denied_title);
+			const again = h("button.primary", { type: "button", onclick: () => describe(what.code) }, words.ask);
+			const content = reason === null ? [h("p", null, words.denied_over), h("div.row-of-buttons", null, again)] : [h("p", null, words.denied(reason)), h("p", null, words.denied_stay)];
+			show_empty("warning", words.denied_title, content);
+		}
+		const door = at_the_door({ waiter: who, after, words, choices: parts.choices, knock, denied });
 		form.replaceWith(door.element);
 		entitle(words.waiting_title);
 		door.show();
@@ -412,7 +421,8 @@ function enter(what, waiter = null) {
 		try {
 			data = await door.decided();
 		} finally {
-			if (!data) {
+			// Who was denied sees that.
+			if (!data && door.element.isConnected) {
 				entitle(room_name);
 				trouble.before(parts.choices);
 				door.element.replaceWith(form);

@@ -85,6 +85,8 @@ const words = {
 	waiting_away: "Der Server ist zurzeit nicht erreichbar. Lassen Sie diese Seite geöffnet: Es wird weiter versucht.",
 	stop_waiting: "Nicht länger warten",
 	denied_title: "Sie wurden nicht eingelassen",
+	denied_stay: "Wenn die Moderation es sich anders überlegt, treten Sie von dieser Seite aus automatisch bei.",
+	denied_over: "Sie können jetzt erneut um Einlass bitten.",
 	denied: (reason) =>
 		reason
 			? `Nachricht der Moderation: „${reason}“`

@@ -80,6 +80,8 @@ export default {
 	waiting_away: "The server cannot be reached at the moment. Keep this page open: it tries again.",
 	stop_waiting: "Stop waiting",
 	denied_title: "You were not let in",
+	denied_stay: "If the host changes their mind, you join from this page automatically.",
+	denied_over: "You can ask to join again now.",
 	denied: (/** @type {string} */ reason) =>
 		reason ? `The host wrote: “${reason}”` : "The host did not let you in. You can ask again in 10 minutes.",
 	banned_title: "You cannot join this room",

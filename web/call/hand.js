@@ -1,0 +1,62 @@
+// Your own hand: raised and lowered by you, or lowered by a host.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { announce } from "../lib/dom.js";
+import { words } from "./words.js";
+
+/**
+ * @param {{ link: () => import("./media.js").Connection | null, server: import("./service.js").Service,
+ *   say: import("./notes.js").Say, draw: () => void }} call `link` returns null until the connection is there
+ */
+export function own_hand({ link, server, say, draw }) {
+	let up = false;
+	let is_busy = false;
+	/** What the media server has, and what you asked for until it has that. */
+	let seen = false;
+	/** @type {boolean | null} */
+	let asked = null;
+	const metadata = () => link()?.hand(!up) ?? null;
+
+	async function turn() {
+		const connection = link();
+		const text = metadata();
+		if (is_busy || !connection || text === null) return;
+		up = !up;
+		asked = up;
+		is_busy = true;
+		draw();
+		try {
+			await server.set_metadata(connection.sid(), text);
+			announce((up ? words.now_on : words.now_off).hand);
+		} catch {
+			up = !up;
+			asked = null;
+			say(words.not_now, { key: words.not_now, symbol: "warning", bad: true });
+		}
+		is_busy = false;
+		draw();
+	}
+	return {
+		up: () => up,
+		/** Returns true if you can raise it: your metadata is an object. */
+		can: () => metadata() !== null,
+		turn,
+		/** The media server says whether it is up. @param {boolean} now */
+		see(now) {
+			if (now === seen) return;
+			seen = now;
+			const is_own = asked === now;
+			if (is_own) asked = null;
+			if (is_own || is_busy) return;
+			const was = up;
+			up = now;
+			if (was && !now && metadata() !== null) say(words.lowered_by, { key: "hand", symbol: "hand" });
+		},
+		/** What is there when the connection is made. @param {boolean} now */
+		begin(now) {
+			up = now;
+			seen = now;
+		},
+	};
+}
