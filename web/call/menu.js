@@ -9,7 +9,7 @@ import { words } from "./words.js";
  * An entry of a menu. One with `chosen` is a choice among others, one with `ticked` a switch; `says` stands at its end.
  * One with `title` alone begins a group, as one with `line` does, and one with `head` is no entry but content. One with
  * `entries` opens another menu at the same place, which leads back.
- * @typedef {{ title?: string, line?: true, head?: import("../lib/dom.js").Child[], icon?: string, text?: string, says?: string,
+ * @typedef {{ title?: string, line?: boolean, head?: import("../lib/dom.js").Child[], icon?: string, text?: string, says?: string,
  *   act?: () => void, danger?: boolean, chosen?: boolean, ticked?: boolean, entries?: () => Entries | Promise<Entries> }} Entry
  */
 /** @typedef {(Entry | false | null | undefined)[]} Entries */

@@ -8,7 +8,7 @@ import { words } from "./words.js";
 
 /** @typedef {import("./menu.js").Entries} Entries */
 
-const LINE = /** @type {const} */ ({ line: true });
+const LINE = { line: true };
 
 /**
  * @param {HTMLElement} button @param {ReturnType<typeof import("./bar.js").bar>} controls
