@@ -21,6 +21,7 @@ import * as pictures from "./pictures.js";
 import * as quality from "./quality.js";
 import * as titled from "./title.js";
 import * as trust from "./trust.js";
+import * as views from "./views.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const rest = process.argv[2] === "rest";
@@ -51,6 +52,12 @@ async function calls() {
 	await in_call.call_budgets(browser);
 	await in_call.forwarding_to_clients(browser);
 	await in_call.views_of_calls(browser);
+	await views.voices();
+	await views.speaker_view(browser);
+	await views.choosing_views(browser);
+	await views.few_videos(browser);
+	await views.zooming(browser);
+	await views.views_in_all_windows(browser);
 	await quality.received_videos();
 	await quality.sent_videos();
 	await quality.sending_by_role(browser);
@@ -154,7 +161,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, embedded, titled, trust, inside, quality, kept, comforts, doors, hosting, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, embedded, titled, trust, inside, quality, kept, comforts, doors, hosting, live, pictures, views, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -87,10 +87,16 @@ const person = (id, priority, me = false) => ({ id, me, priority });
 const SEATS = [
 	{ name: "room for all", all: [person("a", 5), person("b", 1)], room: 3, seated: "ab" },
 	{ name: "those who came first", all: [person("a", 1), person("b", 1), person("c", 1)], room: 2, seated: "ab" },
-	{ name: "a higher priority", all: [person("a", 5), person("b", 4), person("c", 1)], room: 2, seated: "cb" },
+	{ name: "a higher priority", all: [person("a", 5), person("b", 4), person("c", 1)], room: 2, seated: "bc" },
 	{ name: "never your own", all: [person("a", 5, true), person("b", 5), person("c", 1), person("d", 1)], room: 2, seated: "ac" },
 	{ name: "who had one", all: [person("a", 1), person("b", 1), person("c", 1)], before: "c", room: 2, seated: "ca" },
-	{ name: "who speaks", all: [person("a", 1), person("b", 1), person("c", 1)], room: 2, speaks: "c", spoken: { a: 1, b: 2 }, seated: "cb" },
+	{ name: "who speaks", all: [person("a", 1), person("b", 1), person("c", 1)], room: 2, speaks: "c", spoken: { a: 1, b: 2 }, seated: "bc" },
+	{ name: "who speaks takes a place of another", all: [person("a", 1), person("b", 1), person("c", 1)], before: "ab", room: 2, speaks: "c", spoken: { a: 1, b: 2 }, seated: "cb" },
+	{ name: "who spoke last", all: [person("a", 1), person("b", 1), person("c", 1)], room: 2, spoken: { a: 1, b: 3, c: 2 }, seated: "bc" },
+	{ name: "who spoke last, of a place that comes", all: [person("a", 1), person("b", 1), person("c", 1)], before: "a", room: 2, spoken: { c: 2 }, seated: "ac" },
+	{ name: "who spoke last, where places go", all: [person("a", 1), person("b", 1), person("c", 1)], before: "abc", room: 2, spoken: { b: 1, c: 2 }, seated: "bc" },
+	{ name: "a higher priority, where places go", all: [person("a", 2), person("b", 1), person("c", 1)], before: "abc", room: 2, spoken: { a: 9 }, seated: "bc" },
+	{ name: "your own comes back first", all: [person("a", 1, true), person("b", 1), person("c", 1)], before: "bc", room: 2, spoken: { c: 1 }, seated: "ac" },
 	{ name: "not of somebody who speaks", all: [person("a", 1), person("b", 1), person("c", 1)], room: 2, speaks: "ac", seated: "ac" },
 	{ name: "nor of a higher priority", all: [person("a", 1), person("b", 1), person("c", 2)], room: 2, speaks: "c", seated: "ab" },
 ];
@@ -242,7 +248,7 @@ export const priorities_in_calls = (browser) =>
 					const viewer = fake.room.remoteParticipants.get("PA_viewer");
 					fake.room.emit("TrackSubscribed", viewer.add("screen_share").track, null, viewer);
 				});
-				await page.waitForSelector(".tile.screen .tag:has-text('Video paused to save data')");
+				await page.waitForSelector(".tile.screen .caption-name:has-text('Video paused to save data')");
 				ok("a screen has its turn, too", true);
 			}
 			await close(page);

@@ -73,16 +73,17 @@ function places_in(n, w, h, { columns, rows, width, height, scrolls }, gap) {
  * Returns the places of one large picture (a shared screen, or a person kept large) and of a strip of people,
  * beside it or below it, whichever leaves the larger picture.
  * @param {number} n people @param {number} w @param {number} h @param {number} [ratio] of the picture
+ * @param {number} [line] the height of a line below the picture, which its place has too
  * @returns {{ main: Place, places: Place[], left_out: number }}
  */
-export function beside(n, w, h, ratio = WIDEST, gap = GAP) {
+export function beside(n, w, h, ratio = WIDEST, line = 0, gap = GAP) {
 	if (n === 0) return { main: { x: 0, y: 0, width: w, height: h }, places: [], left_out: 0 };
 	const side = Math.round(Math.min(260, Math.max(136, w * 0.18)));
-	const area = (/** @type {number} */ pw, /** @type {number} */ ph) => Math.min(pw, ph * ratio) ** 2;
+	const area = (/** @type {number} */ pw, /** @type {number} */ ph) => Math.min(pw, (ph - line) * ratio) ** 2;
 	const low_strip = Math.round(Math.min(150, Math.max(84, h * 0.2)));
 	// In upright windows, the picture takes the width, and the people take the rest.
 	const upright = w < h;
-	const under = upright ? Math.round(Math.max(low_strip, h - w / ratio - gap)) : low_strip;
+	const under = upright ? Math.round(Math.max(low_strip, h - w / ratio - line - gap)) : low_strip;
 	if (!upright && area(w - side - gap, h) >= area(w, h - under - gap)) {
 		const height = Math.round((side * 9) / 16);
 		const room = Math.max(1, Math.floor((h + gap) / (height + gap)));
@@ -114,10 +115,16 @@ export function beside(n, w, h, ratio = WIDEST, gap = GAP) {
 	};
 }
 
-/** Returns the largest part of a place with the given ratio, in its middle. @param {Place} place @param {number} ratio @returns {Place} */
-export function contain(place, ratio) {
-	const width = Math.round(Math.min(place.width, place.height * ratio));
-	const height = Math.round(Math.min(place.height, place.width / ratio));
+/**
+ * Returns the largest part of a place, in its middle, for a picture of the given ratio with a line below it, which needs
+ * a width of its own.
+ * @param {Place} place @param {number} ratio @param {number} [line] its height @param {number} [least] its width
+ * @returns {Place}
+ */
+export function contain(place, ratio, line = 0, least = 0) {
+	const high = place.height - line;
+	const width = Math.round(Math.min(place.width, Math.max(least, high * ratio)));
+	const height = Math.round(Math.min(high, place.width / ratio)) + line;
 	return {
 		x: place.x + Math.round((place.width - width) / 2),
 		y: place.y + Math.round((place.height - height) / 2),

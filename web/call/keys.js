@@ -8,10 +8,16 @@ import { browser_storage } from "../lib/storage.js";
 import { dialog } from "./dialog.js";
 import { words } from "./words.js";
 
-/** @typedef {"audio" | "video" | "screen" | "hand" | "people" | "chat" | "full" | "help" | "mute_all" | "lock"} Command */
+/**
+ * @typedef {"audio" | "video" | "screen" | "hand" | "people" | "chat" | "full" | "help" | "mute_all" | "lock" | "view" | "zoom_in"
+ *   | "zoom_out" | "zoom_fit"} Command
+ */
 
 /** @type {Record<string, Command>} */
-const KEYS = { m: "audio", v: "video", s: "screen", h: "hand", p: "people", c: "chat", f: "full", "?": "help" };
+const KEYS = {
+	...{ m: "audio", v: "video", s: "screen", h: "hand", p: "people", c: "chat", f: "full", "?": "help", g: "view" },
+	...{ "+": "zoom_in", "-": "zoom_out", 0: "zoom_fit" },
+};
 /** Those with Shift, whatever Caps Lock makes of the letter. @type {Record<string, Command>} */
 const SHIFTED = { m: "mute_all", l: "lock" };
 

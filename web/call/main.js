@@ -24,7 +24,7 @@ import { open_more } from "./more.js";
 import { panels } from "./panels.js";
 import { people_list, raised } from "./people.js";
 import { service } from "./service.js";
-import { stage } from "./stage.js";
+import { views } from "./views.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Kind} Kind */
@@ -161,7 +161,9 @@ export async function begin(page, entry, join, media) {
 		}
 		host?.take();
 	}
-	const view = stage({
+	const view = views({
+		entry,
+		say,
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
 			if (person) options(person, button, id);
@@ -177,7 +179,6 @@ export async function begin(page, entry, join, media) {
 		leave: ask_to_leave,
 		chat: () => panel.toggle("chat"),
 		people: () => panel.toggle("people"),
-		full,
 		help: () => show_keys(is_host() ? words.host_keys.filter((_, i) => may(i === 0 ? "mute" : "removeOthers")) : []),
 		mute_all: () => host?.mute_all(),
 		lock: () => host?.lock(),
@@ -185,13 +186,7 @@ export async function begin(page, entry, join, media) {
 		video_devices: (/** @type {HTMLElement} */ button) => choose(button, "video"),
 		more: (/** @type {HTMLElement} */ button) =>
 			open_more(button, controls, {
-				view: [
-					document.fullscreenEnabled && {
-						icon: "full",
-						text: document.fullscreenElement ? words.fullscreen.on : words.fullscreen.off,
-						act: full,
-					},
-				],
+				view: view.entries(),
 				devices,
 				tools: [],
 				help: () => acts.help(),
@@ -225,7 +220,7 @@ export async function begin(page, entry, join, media) {
 	controls.focus();
 	performance.mark("call");
 
-	keys(acts, push_to_talk, signal);
+	keys({ ...acts, ...view.commands }, push_to_talk, signal);
 	addEventListener("beforeunload", (event) => state !== "connecting" && event.preventDefault(), { signal });
 	let is_hidden = false;
 	addEventListener(
@@ -323,10 +318,6 @@ export async function begin(page, entry, join, media) {
 		if (held.is()) controls.draw("audio", "held");
 		controls.draw("hand", hand.up() ? "on" : "off");
 		controls.allow(held.is() ? [...kinds, "audio"] : kinds, state === "connecting" || hand.can());
-	}
-	function full() {
-		const doing = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.();
-		doing?.catch(() => {});
 	}
 
 	// ---- your own devices ----

@@ -142,7 +142,11 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 				text: is_large ? words.stop_large : words.keep_large,
 				act: () => keep(is_large ? null : id),
 			},
-			id.startsWith("screen:") && { icon: "full", text: words.fullscreen.off, act: () => fill(id) },
+			id.startsWith("screen:") && {
+				icon: "full",
+				text: document.fullscreenElement?.matches(".tile") ? words.fullscreen.on : words.fullscreen.off,
+				act: () => fill(id),
+			},
 			...(person.me
 				? []
 				: [

@@ -106,17 +106,26 @@ export function share_out(videos, { most, asked, in_sight = Infinity, steps = 0 
 
 /**
  * Returns who has a place, if not all do. Who had one keeps it, unless somebody of a higher priority has none; who
- * speaks without one gets that of a person of the same priority who has been silent longest, never your own.
+ * speaks without one gets that of a person of the same priority who has been silent longest, never your own. If places
+ * come or go, it is by priority, then by who spoke last.
  * @template {{ id: string, me: boolean, priority: number }} T
  * @param {T[]} all @param {string[]} before the ids of those who had one @param {number} room
  * @param {Set<string>} speaking @param {Map<string, number>} spoken when people spoke last @returns {T[]}
  */
 export function seats(all, before, room, speaking, spoken) {
-	const had = before.map((id) => all.find((one) => one.id === id)).filter((one) => one !== undefined);
-	const seated = [...had, ...all.filter((one) => !had.includes(one))].slice(0, room);
-	const rest = all.filter((one) => !seated.includes(one)).sort((a, b) => a.priority - b.priority);
 	const speaks = (/** @type {T} */ { id }) => Number(speaking.has(id));
 	const last = (/** @type {T} */ { id }) => spoken.get(id) ?? 0;
+	const first = (/** @type {T} */ a, /** @type {T} */ b) =>
+		Number(b.me) - Number(a.me) || a.priority - b.priority || speaks(b) - speaks(a) || last(b) - last(a);
+	const known = before.map((id) => all.find((one) => one.id === id)).filter((one) => one !== undefined);
+	const had = [...all.filter((one) => one.me && !known.includes(one)), ...known];
+	const stay = had.toSorted(first).slice(0, room);
+	const come = all
+		.filter((one) => !had.includes(one))
+		.sort(first)
+		.slice(0, room - stay.length);
+	const seated = [...had.filter((one) => stay.includes(one)), ...all.filter((one) => come.includes(one))];
+	const rest = all.filter((one) => !seated.includes(one)).sort((a, b) => a.priority - b.priority);
 	for (const one of rest) {
 		const [weakest] = seated
 			.filter((other) => !other.me)
@@ -127,6 +136,19 @@ export function seats(all, before, room, speaking, spoken) {
 	}
 	return seated;
 }
+
+/**
+ * Returns the ids of the videos that are left if there are to be few: your own and the large one, the others by
+ * priority, then by who spoke last.
+ * @param {{ id: string, is_first: boolean, priority: number, spoken: number }[]} videos @param {number} most
+ */
+export const few = (videos, most) =>
+	new Set(
+		videos
+			.toSorted((a, b) => Number(b.is_first) - Number(a.is_first) || a.priority - b.priority || b.spoken - a.spoken)
+			.slice(0, most)
+			.map((one) => one.id),
+	);
 
 // Milliseconds by which a reading may be early.
 const EARLY = 100;

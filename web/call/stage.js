@@ -6,9 +6,10 @@
 import { h, icon, put } from "../lib/dom.js";
 import { ALL_FPS, SLOW_FPS, density, most } from "./budget.js";
 import { beside, contain, GAP, grid, pair } from "./grid.js";
-import { priority_of, seats, share_out } from "./quality.js";
+import { few, priority_of, seats, share_out } from "./quality.js";
 import { nearest, rove } from "./rove.js";
 import { tile } from "./tile.js";
+import { voice } from "./voice.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
@@ -19,17 +20,25 @@ import { words } from "./words.js";
 const MOST = 49;
 const PADDING = 8;
 const WIDE = 16 / 9;
+// Pixels of the line below a shared screen, and the width that it needs.
+const LINE = 40;
+const LINE_WIDTH = 260;
+// Videos that are shown if few are wanted.
+const FEW = 4;
 // Pixels that a tile is wide at least, on windows whose shorter side is below 600 pixels and on others.
 const LEAST_SMALL = 104;
 const LEAST = 72;
 const SMALL_WINDOW = 600;
 // What a layer may lack of the height of its place.
 const ENOUGH = 0.9;
+/** A video that is left out because few are wanted. @type {import("./quality.js").Kept} */
+const NOT_WANTED = { layer: -1, slow: true, since: 0, ratio: 1 };
 // Pixels of a tile that must be in sight for its speaker not to be named.
 const IN_SIGHT = 24;
 
 /**
- * @param {{ options: (id: string, button: HTMLElement) => void, everyone: () => void, stop_sharing: () => void }} acts
+ * @param {{ options: (id: string, button: HTMLElement) => void, everyone: () => void, stop_sharing: () => void } &
+ *   import("./caption.js").Acts} acts
  */
 export function stage(acts) {
 	/** @type {Map<string, Tile>} */
@@ -60,6 +69,17 @@ export function stage(acts) {
 	let cast = [];
 	/** Who shares a screen; the last one began last. @type {string[]} */
 	let sharers = [];
+	/** Whether the speaker is large, a shared screen is alone, your own picture is hidden, few videos are shown. */
+	let how = { speaker: false, only: false, hides_me: false, fewer: false };
+	/** Whom the speaker view follows. */
+	const followed = voice((id) => {
+		// Two people change places, and nobody else moves.
+		const at = cast.indexOf(id);
+		if (at >= 0 && follows && tiles.has(follows)) cast[at] = follows;
+		lay();
+	});
+	/** Who is large because of the speaker view. @type {string | null} */
+	let follows = null;
 	/** What is received of each video, by the id of its tile. @type {Map<string, import("./quality.js").Kept>} */
 	let given = new Map();
 	/** kbit/s that the role asks for at most; the steps that are given up because packets are lost, and how many more there are. */
@@ -74,21 +94,24 @@ export function stage(acts) {
 	function tile_of(id, is_screen) {
 		const known = tiles.get(id);
 		if (known) return known;
-		const one = tile(id, is_screen, acts.options);
+		const one = tile(id, is_screen, acts);
 		// The tile of a shared screen has the ratio of the picture.
 		if (is_screen) one.video.addEventListener("resize", lay);
-		one.root.addEventListener("dblclick", () => keep(large === id ? null : id));
+		else one.root.addEventListener("dblclick", () => keep(large === id ? null : id));
 		tiles.set(id, one);
 		list.append(one.root);
 		return one;
 	}
 	/** @param {Tile} one @param {Person} person */
 	const draw = (one, person) =>
-		one.draw(person, { speaks: speaking.has(person.id), paused: is_paused(one.id), large: large === one.id });
+		one.draw(person, { speaks: speaking.has(person.id), paused: is_paused(one.id), large: large === one.id, only: how.only });
 
-	/** Returns the people who get the places. @param {Person[]} all @param {number} room */
-	function chosen(all, room) {
-		const found = seats(all, cast, room, speaking, spoken);
+	/**
+	 * Returns the people who get the places. Where all have one in a grid, they are in their order.
+	 * @param {Person[]} all @param {number} room @param {boolean} is_strip
+	 */
+	function chosen(all, room, is_strip) {
+		const found = room >= all.length && !is_strip ? all : seats(all, cast, room, speaking, spoken);
 		cast = found.map((one) => one.id);
 		return found;
 	}
@@ -99,9 +122,20 @@ export function stage(acts) {
 		return width > 0 && height > 0 ? Math.min(3, Math.max(0.5, width / height)) : WIDE;
 	}
 
-	/** What is kept large, or the shared screen, or null. @param {Person[]} visible */
+	const is_shown = (/** @type {Person} */ one) => one.publishes && !(one.me && how.hides_me);
+	const is_sharing = (/** @type {Person} */ one) => one.screen && one.publishes && !one.me;
+
+	/** The one whom the speaker view shows, or null if there are not two to choose from. @param {Person[]} visible */
+	function speaker_of(visible) {
+		const others = visible.filter((one) => !one.me);
+		if (!how.speaker || others.length < 2) return null;
+		const last = (/** @type {Person} */ { id }) => spoken.get(id) ?? 0;
+		return others.find((one) => one.id === followed.current()) ?? others.sort((a, b) => a.priority - b.priority || last(b) - last(a))[0];
+	}
+
+	/** What is kept large, or the shared screen, or the speaker, or null. @param {Person[]} visible */
 	function main_of(visible) {
-		const sharing = visible.filter((one) => one.screen && !one.me).map((one) => one.id);
+		const sharing = visible.filter(is_sharing).map((one) => one.id);
 		sharers = sharers.filter((id) => sharing.includes(id));
 		sharers.push(...sharing.filter((id) => !sharers.includes(id)));
 		const pinned = visible.find((one) => one.id === large);
@@ -109,31 +143,40 @@ export function stage(acts) {
 		const screen = visible.find((one) => one.id === chosen_id);
 		if (!pinned && large !== `screen:${screen?.id}`) large = null;
 		if (pinned) return { person: pinned, is_screen: false };
-		return screen ? { person: screen, is_screen: true } : null;
+		if (screen) return { person: screen, is_screen: true };
+		const speaks = speaker_of(visible);
+		if (!speaks) return null;
+		followed.begin(speaks.id);
+		follows = speaks.id;
+		return { person: speaks, is_screen: false };
 	}
 
 	/**
 	 * Returns what is shown and where, the place of the button for the rest, and how many tiles are in sight.
 	 * @param {number} w @param {number} h
-	 * @returns {{ shown: Shown[], last?: Place | undefined, missing?: number, height?: number, in_sight?: number, is_pair?: boolean }}
+	 * @returns {{ shown: Shown[], last?: Place | undefined, missing?: number, height?: number, in_sight?: number,
+	 *   is_pair?: boolean, has_main?: boolean }}
 	 */
 	function plan_of(w, h) {
-		const visible = people.filter((one) => one.publishes);
+		const visible = people.filter(is_shown);
+		follows = null;
 		const main = main_of(visible);
-		/** @type {(all: Person[], places: Place[]) => Shown[]} */
-		const seat = (all, places) =>
-			chosen(all, places.length).map((person, i) => ({ person, place: /** @type {Place} */ (places[i]), is_screen: false }));
+		/** @type {(all: Person[], places: Place[], is_strip?: boolean) => Shown[]} */
+		const seat = (all, places, is_strip = false) =>
+			chosen(all, places.length, is_strip).map((person, i) => ({ person, place: /** @type {Place} */ (places[i]), is_screen: false }));
+		if (main?.is_screen && how.only) return { shown: [{ ...main, place: { x: 0, y: 0, width: w, height: h } }], has_main: true };
 		if (main) {
 			const others = main.is_screen ? visible : visible.filter((one) => one !== main.person);
 			const ratio = main.is_screen ? ratio_of(main.person) : WIDE;
-			const plan = beside(others.length, w, h, ratio);
-			const place = main.is_screen ? contain(plan.main, ratio) : plan.main;
+			const plan = beside(others.length, w, h, ratio, main.is_screen ? LINE : 0);
+			const place = main.is_screen ? contain(plan.main, ratio, LINE, LINE_WIDTH) : plan.main;
 			const is_full = plan.left_out > 0;
 			const places = is_full ? plan.places.slice(0, -1) : plan.places;
 			return {
-				shown: [{ ...main, place }, ...seat(others, places)],
+				shown: [{ ...main, place }, ...seat(others, places, true)],
 				last: is_full ? plan.places.at(-1) : undefined,
 				missing: others.length - places.length,
+				has_main: true,
 			};
 		}
 		const [first, second] = visible;
@@ -176,8 +219,12 @@ export function stage(acts) {
 		if (list.style.height !== tall) list.style.height = tall;
 		area.classList.toggle("scrolls", tall !== "");
 		area.classList.toggle("pair", plan.is_pair === true);
-		receive(plan.shown, plan.in_sight);
+		const [main] = plan.shown;
+		// Who speaks out of sight is named above the line of a screen, not over it.
+		element.classList.toggle("low-line", Boolean(main?.is_screen && main.place.y + main.place.height > h_ - LINE));
+		receive(plan.shown, plan.in_sight, plan.has_main);
 		const kept = new Set();
+		const focused = /** @type {HTMLElement | null} */ (document.activeElement);
 		plan.shown.forEach(({ person, place, is_screen }, i) => {
 			const id = is_screen ? `screen:${person.id}` : person.id;
 			kept.add(id);
@@ -188,6 +235,8 @@ export function stage(acts) {
 			// The order in the document is the order in the window.
 			if (list.children[i] !== one.root) list.insertBefore(one.root, list.children[i] ?? null);
 		});
+		// What is moved in the document loses the focus.
+		if (focused !== document.activeElement && list.contains(focused)) focused?.focus({ preventScroll: true });
 		for (const [id, one] of tiles) {
 			if (kept.has(id)) continue;
 			one.drop();
@@ -197,20 +246,27 @@ export function stage(acts) {
 		reach(current !== null && tiles.has(current) ? current : ([...tiles.values()].find((one) => !one.options.hidden)?.id ?? null));
 		name_speaker();
 	}
-	/** Decides what is received of the videos that are shown. @param {Shown[]} shown @param {number} [in_sight] */
-	function receive(shown, in_sight = Infinity) {
-		const flowing = shown
-			.filter(({ person, is_screen }) => !person.me && (is_screen ? person.screen : person.camera))
+	/**
+	 * Decides what is received of the videos that are shown.
+	 * @param {Shown[]} shown @param {number} [in_sight] @param {boolean} [has_main] the first one is large
+	 */
+	function receive(shown, in_sight = Infinity, has_main = false) {
+		const all = shown
+			.filter(({ person, is_screen }) => (is_screen ? person.screen : person.camera))
 			.map(({ person, place, is_screen }) => ({
 				id: is_screen ? `screen:${person.id}` : person.id,
+				is_first: person.me || (has_main && place === shown[0]?.place),
 				priority: priority_of(person.priority, is_screen),
 				spoken: spoken.get(person.id) ?? 0,
 				wanted: place.height * density() * ENOUGH,
 				...(is_screen ? person.screen_in : person.camera_in),
 			}));
+		const wanted = how.fewer ? few(all, FEW) : null;
+		const flowing = all.filter((one) => one.id !== "me" && (!wanted || wanted.has(one.id)));
 		const found = share_out(flowing, { most: most(), asked, in_sight, steps }, given, performance.now());
 		({ given, left } = found);
 		steps -= found.unused;
+		if (wanted) for (const { id } of all) if (!wanted.has(id)) given.set(id, NOT_WANTED);
 		for (const { id, ask } of flowing) {
 			const { layer = -1, slow = false } = given.get(id) ?? {};
 			// If nothing is short, the library asks for the layer of the size.
@@ -275,14 +331,27 @@ export function stage(acts) {
 	return {
 		element,
 		keep,
-		/** Shows a shared screen alone, on the whole screen. @param {string} id of its tile */
+		/** Shows a shared screen alone, on the whole screen, or no longer. @param {string} id of its tile */
 		async fill(id) {
 			const one = tiles.get(id);
+			if (one && document.fullscreenElement === one.root) return document.exitFullscreen();
 			if (one?.root.requestFullscreen) await one.root.requestFullscreen().catch(() => {});
 			// iPhones can do it with videos alone.
 			else /** @type {any} */ (one?.video)?.webkitEnterFullscreen?.();
 		},
 		large: () => large,
+		/** Changes how people and screens are shown. @param {typeof how} next */
+		look(next) {
+			how = next;
+			followed.follow(how.speaker);
+			lay();
+		},
+		/** Whether somebody else shares a screen. */
+		is_shared: () => people.some(is_sharing),
+		/** Whether you have a tile, which can be hidden. */
+		has_me: () => people.some((one) => one.me && one.publishes),
+		/** Enlarges the shared screen, if there is one. @param {import("./caption.js").Step} step */
+		zoom: (step) => [...tiles.values()].find((one) => one.zoom)?.zoom?.(step),
 		/** @param {number} rate kbit/s that the role asks for at most */
 		limit(rate) {
 			asked = rate;
@@ -302,10 +371,12 @@ export function stage(acts) {
 		/** @param {Set<string>} ids */
 		speaking(ids) {
 			speaking = ids;
+			followed.speaking(ids);
 			const now = Date.now();
 			for (const id of ids) spoken.set(id, now);
 			// Somebody who speaks may get a place, or a video that was paused.
-			if ([...ids].some((id) => !tiles.has(id) || given.get(id)?.slow)) return lay();
+			const may_appear = (/** @type {string} */ id) => (tiles.has(id) ? given.get(id)?.slow : id !== "me" || !how.hides_me);
+			if ([...ids].some(may_appear)) return lay();
 			for (const person of people) {
 				const one = tiles.get(person.id);
 				if (one) draw(one, person);
@@ -319,6 +390,7 @@ export function stage(acts) {
 		},
 		stop() {
 			watching.disconnect();
+			followed.follow(false);
 			for (const one of tiles.values()) one.drop();
 			tiles.clear();
 		},

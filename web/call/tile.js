@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
+import { caption } from "./caption.js";
 import { face, hue_of } from "./face.js";
 import { host_mark } from "./host_mark.js";
 import { words } from "./words.js";
@@ -20,9 +21,10 @@ const SMALL = 150;
 const mark = (symbol, text, kind = "") => h(`span.mark${kind}`, { title: text }, icon(symbol));
 
 /**
- * @param {string} id @param {boolean} is_screen @param {(id: string, button: HTMLElement) => void} open_options
+ * @param {string} id @param {boolean} is_screen
+ * @param {{ options: (id: string, button: HTMLElement) => void } & import("./caption.js").Acts} acts
  */
-export function tile(id, is_screen, open_options) {
+export function tile(id, is_screen, acts) {
 	const video = h("video", { autoplay: true, playsinline: true, hidden: true, "aria-hidden": "true", tabindex: "-1" });
 	video.muted = true;
 	const ground = h("div.face-place");
@@ -33,20 +35,18 @@ export function tile(id, is_screen, open_options) {
 	const marks = h("div.marks", { "aria-hidden": "true" });
 	const options = h(
 		"button.options",
-		{ type: "button", tabindex: "-1", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => open_options(id, options) },
+		{ type: "button", tabindex: "-1", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => acts.options(id, options) },
 		icon("more"),
 	);
-	const root = h(
-		is_screen ? "li.tile.screen" : "li.tile",
-		{ "data-id": id },
-		ground,
-		video,
-		h("p.tag", null, mic, name, host, state),
-		marks,
-		options,
-	);
+	// What is said of a shared screen stands below it.
+	const line = is_screen ? caption(video, marks, options, acts) : null;
+	const root = line
+		? h("li.tile.screen", { "data-id": id }, line.elements)
+		: h("li.tile", { "data-id": id }, ground, video, h("p.tag", null, mic, name, host, state), marks, options);
 	/** @type {Shown | null} */
 	let track = null;
+	/** The latest video that was played. @type {Shown | null} */
+	let latest = null;
 	let drawn = "";
 	let named = "";
 
@@ -57,6 +57,9 @@ export function tile(id, is_screen, open_options) {
 		next?.attach(video);
 		track = next;
 		video.hidden = !next;
+		if (!next) return;
+		if (latest && latest !== next) line?.reset();
+		latest = next;
 	}
 	/** @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean }} how */
 	function draw_person(person, { speaks, paused, large }) {
@@ -103,12 +106,13 @@ export function tile(id, is_screen, open_options) {
 		root,
 		video,
 		options,
+		zoom: line?.zoom,
 		/** @type {Place} */
 		place: { x: 0, y: 0, width: 0, height: 0 },
 		playing: () => track,
 		/**
 		 * Changes what differs, and nothing else.
-		 * @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean }} how
+		 * @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean, only: boolean }} how
 		 */
 		draw(person, how) {
 			play(how.paused ? null : is_screen ? person.screen : person.camera);
@@ -116,11 +120,9 @@ export function tile(id, is_screen, open_options) {
 			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, is_host, how]);
 			if (drawn === now) return;
 			drawn = now;
-			if (!is_screen) return draw_person(person, how);
-			put(mic, icon("screen"));
-			put(name, words.shares(person.name));
+			if (!line) return draw_person(person, how);
 			put(marks, how.paused && mark("saving", words.saving));
-			put(state, how.paused && `, ${words.saving}`);
+			line.draw(words.shares(person.name), how.paused && words.saving, how.only);
 			options.setAttribute("aria-label", words.options_for(words.shares(person.name)));
 		},
 		/** @param {Place} place @param {number} x @param {number} y of the stage's corner */
@@ -133,7 +135,7 @@ export function tile(id, is_screen, open_options) {
 			set("width", `${place.width}px`);
 			set("height", `${place.height}px`);
 			set("--side", `${Math.min(place.width, place.height)}px`);
-			root.classList.toggle("tiny", place.width < SMALL);
+			root.classList.toggle("tiny", !is_screen && place.width < SMALL);
 		},
 		drop() {
 			play(null);

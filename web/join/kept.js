@@ -8,7 +8,8 @@ import { tab_storage } from "../lib/storage.js";
 /** What was joined with a code, and which devices were on. The name of the room is the one that people see.
  * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, title?: string, publishParams: any },
  *   token: string, room_id: string, name: string, audio: boolean, video: boolean, embed?: string[] | undefined,
- *   rejoins?: number, rejoined_at?: number, room_state?: import("./inside.js").State }} Entry */
+ *   rejoins?: number, rejoined_at?: number, room_state?: import("./inside.js").State,
+ *   hides_me?: boolean, fewer?: boolean }} Entry `hides_me` and `fewer`: your own picture is hidden, few videos are shown */
 
 const KEY = "call";
 // The page before a reload may take a moment to let go of its call: attempts, and milliseconds between them.
