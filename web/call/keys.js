@@ -15,8 +15,18 @@ import { words } from "./words.js";
 
 /** @type {Record<string, Command>} */
 const KEYS = {
-	...{ m: "audio", v: "video", s: "screen", h: "hand", p: "people", c: "chat", f: "full", "?": "help", g: "view" },
-	...{ "+": "zoom_in", "-": "zoom_out", 0: "zoom_fit" },
+	m: "audio",
+	v: "video",
+	s: "screen",
+	h: "hand",
+	p: "people",
+	c: "chat",
+	g: "view",
+	f: "full",
+	"+": "zoom_in",
+	"-": "zoom_out",
+	0: "zoom_fit",
+	"?": "help",
 };
 /** Those with Shift, whatever Caps Lock makes of the letter. @type {Record<string, Command>} */
 const SHIFTED = { m: "mute_all", l: "lock" };
