@@ -143,6 +143,22 @@ const VIEWS = [
 	["13-devices-dark", wide, 8, show_devices],
 	["14-shortcuts-light", wide, 8, show_keys],
 	["15-keep-large-light", wide, 8, keep_large],
+	["16-speaker-light", wide, 8, speaker_view],
+	["16-speaker-dark", wide, 8, speaker_view],
+	["16-speaker-portrait-light", portrait, 8, speaker_view],
+	["16-speaker-portrait-dark", portrait, 8, speaker_view],
+	["16-screen-only-light", wide, 8, screen_only],
+	["16-screen-only-dark", wide, 8, screen_only],
+	["16-screen-enlarged-portrait-light", portrait, 8, screen_enlarged],
+	["16-screen-enlarged-portrait-dark", portrait, 8, screen_enlarged],
+	["16-view-menu-light", wide, 8, view_menu],
+	["16-view-menu-dark", wide, 8, view_menu],
+	["16-view-menu-portrait-light", portrait, 8, view_menu],
+	["16-view-menu-portrait-dark", portrait, 8, view_menu],
+	["16-hidden-self-light", wide, 8, hide_self],
+	["16-hidden-self-dark", wide, 8, hide_self],
+	["16-fewer-videos-dark", wide, 8, fewer_videos],
+	["16-fewer-videos-portrait-light", portrait, 8, fewer_videos],
 	["25-reconnecting-light", wide, 1, reconnect],
 	["25-people-light", wide, 24],
 	["25-people-dark", wide, 24],
@@ -172,6 +188,44 @@ async function show_keys(page) {
 async function keep_large(page) {
 	await page.dblclick(".tile >> nth=4");
 	return () => page.dblclick(".tile >> nth=0");
+}
+async function speaker_view(page) {
+	await page.keyboard.press("g");
+	return () => page.keyboard.press("g");
+}
+async function screen_only(page) {
+	await share(page);
+	await page.keyboard.press("g");
+	return () => page.keyboard.press("g");
+}
+async function screen_enlarged(page) {
+	const undo = await screen_only(page);
+	await page.click(".caption [aria-label='Zoom in']");
+	for (let i = 0; i < 2; i++) await page.keyboard.press("+");
+	await page.waitForSelector(".zoom-fit:has-text('250 %')");
+	await page.evaluate(() => document.activeElement.blur());
+	return undo;
+}
+async function view_menu(page) {
+	await page.click(control("more"));
+	await page.click(".menu-item:has-text('View…')");
+	await page.waitForSelector(".menu-item:has-text('Back to More')");
+	return () => escape(page);
+}
+/** Ticks an entry in the menu of views, until it is undone. */
+async function tick(page, text) {
+	const press = async () => {
+		await view_menu(page);
+		await page.click(`.menu-item:has-text("${text}")`);
+	};
+	await press();
+	return press;
+}
+function hide_self(page) {
+	return tick(page, "Hide your own picture");
+}
+function fewer_videos(page) {
+	return tick(page, "Show fewer videos");
 }
 async function reconnect(page) {
 	await page.evaluate(() => fake.room.emit("Reconnecting"));
