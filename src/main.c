@@ -41,6 +41,7 @@ static const struct command commands[] = {
 	{ "room enable",     "ROOM",       "enables a room", command_client },
 	{ "room disable",    "ROOM",       "disables a room: nobody can join it", command_client },
 	{ "room end",        "ROOM",       "ends the session of a room for everyone inside", command_client },
+	{ "room mute",       "ROOM audio|video", "mutes all people inside a room", command_client },
 	{ "peer list",       "ROOM",       "lists the people inside a room", command_client },
 	{ "peer role",       "ROOM PEER ROLE", "gives a person inside another role; PEER is the ID from the list", command_client },
 	{ "peer mute",       "ROOM PEER audio|video|screen", "mutes what a person inside publishes", command_client },

@@ -51,7 +51,9 @@ struct access_guest {
 	const json_t *attributes; /* texts by name, besides those of this service; NULL for none */
 	bool is_known; /* the user_id was set by the account, not by the person */
 	/* What the role may do. */
-	bool audio, video, screen;
+	bool audio, video, screen; /* audio: of the microphone */
+	bool screen_audio; /* the sound of what a screen shows */
+	bool data; /* messages */
 	bool subscribes, subscribes_to_all;
 	bool moderates, records, streams;
 	bool has_most_peers;

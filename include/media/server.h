@@ -69,12 +69,21 @@ struct server_room {
 	int64_t created; /* milliseconds since 1970 */
 };
 
-/* What a person may do there. */
-struct server_rights {
-	bool is_known; /* false if the server did not say */
-	bool subscribes;
-	bool audio, video, screen; /* may be published */
+/* What a person may do there, as a set. Stored in records, so a number never gets another
+ * meaning. */
+enum server_right {
+	RIGHT_KNOWN = 1 << 0, /* of all sets but the empty one, which says nothing */
+	RIGHT_SUBSCRIBE = 1 << 1,
+	/* To publish: what the microphone, the camera and a shared screen give; messages. */
+	RIGHT_AUDIO = 1 << 2,
+	RIGHT_VIDEO = 1 << 3,
+	RIGHT_SCREEN = 1 << 4,
+	RIGHT_SCREEN_AUDIO = 1 << 5,
+	RIGHT_DATA = 1 << 6,
+	RIGHTS_END = 1 << 7
 };
+/* Returns the rights that a guest is given. */
+unsigned server_rights_of(const struct access_guest *guest);
 
 /* One stay of one person in a room. Only people whose media is connected are listed or reported;
  * recorders, agents and hidden people are not. */
@@ -86,7 +95,7 @@ struct server_person {
 	struct slice user_id, role, entry, code;
 	struct slice name, metadata;
 	enum name_origin name_origin;
-	struct server_rights rights;
+	unsigned rights; /* of enum server_right; 0 if the server did not say */
 	int64_t joined; /* milliseconds since 1970 */
 	bool is_by_phone; /* SIP */
 };
@@ -96,6 +105,12 @@ struct server_track {
 	struct slice id;
 	bool is_video, is_screen, is_muted;
 	int64_t started; /* milliseconds since 1970 */
+};
+
+/* A track in a list of people. */
+struct server_published {
+	struct slice stay; /* of the person */
+	struct server_track track;
 };
 
 /* Build the requests for rooms and people. now: seconds since 1970. names: of the rooms that are
@@ -123,6 +138,11 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 void server_read_people(struct arena *arena, const struct server *server, int64_t now,
 			const struct outcome *outcome, struct server_verdict *verdict,
 			struct server_person **people, size_t *count);
+/* Reads the same answer, and what those people publish. */
+void server_read_everything(struct arena *arena, const struct server *server, int64_t now,
+			    const struct outcome *outcome, struct server_verdict *verdict,
+			    struct server_person **people, size_t *count,
+			    struct server_published **tracks, size_t *track_count);
 /* person->stay.data is NULL if the server has no such person. */
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,
 			const struct outcome *outcome, struct server_verdict *verdict,

@@ -78,6 +78,8 @@ struct asking {
 	 * came last counts. */
 	struct slice person;
 	int64_t came;
+	/* Until when requests wait for their turn, by clock_monotonic; 0: as long as others. */
+	int64_t waits_until;
 	struct asked *asked;
 	size_t count;
 	bool is_done; /* all have ended */

@@ -11,6 +11,9 @@ extern const struct shape role_shape;
 /* Parts of a role. */
 extern const struct shape publish_params_shape, subscribe_params_shape, permissions_shape;
 
+/* Most roles of a template. */
+#define ROLES_MOST 100
+
 /* Whether people come in at once, or wait until somebody lets them in. */
 #define ADMISSION ONE_OF("open", "ask")
 

@@ -37,7 +37,8 @@ static void room_want(struct watched_room *room, unsigned wants)
 		room->checks_bans = true;
 		watched_enforce_soon(room, clock_monotonic(), true);
 	}
-	room->notifies = room->notifies || (wants & ROOM_NOTIFY) != 0;
+	room->notifies[NEWS_WAITING] = room->notifies[NEWS_WAITING] || (wants & ROOM_NOTIFY) != 0;
+	room->notifies[NEWS_HOLDS] = room->notifies[NEWS_HOLDS] || (wants & ROOM_NOTIFY_HOLDS) != 0;
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
 }
 
@@ -421,7 +422,7 @@ void enforce_rooms(struct live_watch *watch, struct arena *arena)
 	}
 }
 
-/* ---- the door ---- */
+/* ---- the door, and holds ---- */
 
 /* A message to the moderators of a room. */
 struct notice {
@@ -429,15 +430,21 @@ struct notice {
 	struct id room;
 };
 
+static bool (*const news_ask[ROOM_NEWS])(struct call *call, const struct id *room,
+					 struct fault *fault) = {
+	[NEWS_WAITING] = message_ask_of_door,
+	[NEWS_HOLDS] = message_ask_of_holds,
+};
+
 /* Prepares the message, unless there is nobody to send it to. */
-static void prepare_notice(struct live_watch *watch, struct notice *notice)
+static void prepare_notice(struct live_watch *watch, enum room_news news, struct notice *notice)
 {
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->pending.arena,
 				      &notice->pending.account, &fault);
 
 	while (transact_again(&run))
-		run.is_done = message_ask_of_door(&run.call, &notice->room, &fault);
+		run.is_done = news_ask[news](&run.call, &notice->room, &fault);
 	if (run.is_done)
 		notice->pending.asking = run.call.asking;
 }
@@ -450,31 +457,36 @@ static bool take_notice(struct live_watch *watch, struct pending_request *pendin
 	return true;
 }
 
+static void notify_moderators_of(struct live_watch *watch, struct watched_room *room,
+				 enum room_news news, int64_t now)
+{
+	struct notice *notice;
+
+	if (!room->notifies[news] ||
+	    (room->notified[news] != 0 && now < room->notified[news] + NOTIFY_AFTER) ||
+	    !watched_has_turn(watch, &room->account, WORK_ENFORCE))
+		return;
+	room->notifies[news] = false;
+	room->notified[news] = now;
+	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
+		return;
+	notice = (struct notice *)pending_open(watch, &room->account, WORK_ENFORCE, sizeof *notice);
+	notice->pending.take = take_notice;
+	notice->room = room->room;
+	prepare_notice(watch, news, notice);
+	if (notice->pending.asking != NULL)
+		pending_send(&notice->pending);
+	else
+		pending_close(&notice->pending);
+}
+
 void enforce_notify_moderators(struct live_watch *watch)
 {
 	const int64_t now = clock_monotonic();
 
 	for (size_t i = 0; i < watch->room_count; i++) {
-		struct watched_room *room = watch->rooms[i];
-		struct notice *notice;
-
-		if (!room->notifies ||
-		    (room->notified != 0 && now < room->notified + NOTIFY_AFTER) ||
-		    !watched_has_turn(watch, &room->account, WORK_ENFORCE))
-			continue;
-		room->notifies = false;
-		room->notified = now;
-		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
-			continue;
-		notice = (struct notice *)pending_open(watch, &room->account, WORK_ENFORCE,
-						       sizeof *notice);
-		notice->pending.take = take_notice;
-		notice->room = room->room;
-		prepare_notice(watch, notice);
-		if (notice->pending.asking != NULL)
-			pending_send(&notice->pending);
-		else
-			pending_close(&notice->pending);
+		for (enum room_news news = 0; news < ROOM_NEWS; news++)
+			notify_moderators_of(watch, watch->rooms[i], news, now);
 	}
 }
 

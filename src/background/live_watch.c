@@ -117,6 +117,17 @@ static void close_rooms(struct live_watch *watch, struct arena *arena)
 	}
 }
 
+/* Returns true if its moderators are to be notified of something, or were a moment ago. */
+static bool has_news(const struct watched_room *room, int64_t now)
+{
+	for (size_t i = 0; i < ROOM_NEWS; i++) {
+		if (room->notifies[i] ||
+		    (room->notified[i] != 0 && now < room->notified[i] + NOTIFY_AFTER))
+			return true;
+	}
+	return false;
+}
+
 /* Closes the sessions of rooms that have been empty for a while, asks about those that are due, and
  * forgets those about which nothing is left to be done. */
 static void go_through_rooms(struct live_watch *watch, struct arena *arena)
@@ -151,8 +162,7 @@ static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 		follow_ask_room(watch, room, now);
 		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
 		    room->survey_at == INT64_MAX && room->enforce_at == INT64_MAX &&
-		    !room->notifies && room->changes_from == 0 &&
-		    (room->notified == 0 || now >= room->notified + NOTIFY_AFTER) &&
+		    !has_news(room, now) && room->changes_from == 0 &&
 		    (room->roles_notified == 0 || now >= room->roles_notified + NOTIFY_ROLES_AFTER))
 			watched_remove_room(watch, room);
 	}

@@ -41,6 +41,9 @@ struct removal {
 	int64_t since;
 };
 
+/* What the moderators of a room are notified of. */
+enum room_news { NEWS_WAITING, NEWS_HOLDS, ROOM_NEWS };
+
 struct watched_room {
 	struct id account, room; /* the key */
 	size_t place; /* in the array of rooms */
@@ -73,8 +76,9 @@ struct watched_room {
 	int64_t ends_since;
 	int64_t find_removals_at;
 	uint64_t overdue; /* of these people, those who should be outside for OVERDUE_AFTER */
-	bool notifies; /* its moderators are to be notified of how many people wait */
-	int64_t notified; /* when they were; 0 if never */
+	/* Its moderators are to be notified: of how many people wait, that holds have changed. */
+	bool notifies[ROOM_NEWS];
+	int64_t notified[ROOM_NEWS]; /* when they were; 0 if never */
 	/* People are to be notified of the changes of roles from this one on (pending_role); 0:
 	 * none. */
 	uint64_t changes_from;

@@ -319,7 +319,9 @@ static size_t queue_all(struct media_client *client, struct asking *asking, int6
 		struct asked *asked = &asking->asked[i];
 
 		asked->of = asking;
-		asked->until = asking->is_survey ? asking->until : now + most;
+		asked->until = asking->is_survey	  ? asking->until
+			       : asking->waits_until != 0 ? asking->waits_until
+							  : now + most;
 		if (asked->request.is_shared && share(client, asked, &ended))
 			continue;
 		if (media_queue_add(client->queue, asked, is_full, now) != QUEUE_REPLACED)

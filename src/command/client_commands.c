@@ -32,6 +32,7 @@ static const char *const changed_peer_columns[] = {
 	"id", "joined_at", "role", "user_id", "name", "not_enforced", "door", NULL,
 };
 static const char *const done_columns[] = { "message", NULL };
+static const char *const muted_columns[] = { "message", "muted", "missed", NULL };
 static const char *const removed_columns[] = { "message", "not_enforced", "door", NULL };
 static const char *const waiting_columns[] = {
 	"id", "since", "role", "user_id", "name", NULL,
@@ -100,6 +101,11 @@ static const struct client_command {
 	{ "room end", SERVICE_POST, "/v2/active-rooms/{ROOM}/end-room", done_columns, .sent = {
 		{ "reason", TEXT_OPTION("reason", "TEXT", "what the people inside are told") },
 		{ "lock", SWITCH_OPTION("lock", "also disables the room, so that nobody can join"), ON } } },
+	{ "room mute", SERVICE_POST, "/v2/active-rooms/{ROOM}/mute", muted_columns, .sent = {
+		{ "type", OPERAND },
+		{ "role", TEXT_OPTION("role", "ROLE", "only people with this role") },
+		{ "hold", SWITCH_OPTION("hold", "also keeps them muted, until the session closes"), ON },
+		{ "hold", SWITCH_OPTION("free", "lets them unmute themselves again, and mutes nobody"), OFF } } },
 
 	{ "peer list", SERVICE_GET, "/v2/active-rooms/{ROOM}/peers", peer_columns, .list = "peers", .sent = {
 		{ "role", TEXT_OPTION("role", "ROLE", "only people with this role") },

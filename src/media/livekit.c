@@ -63,14 +63,14 @@ static void put_grants(const struct access *access, struct json_writer *claims)
 			writer_text(claims, NULL, SLICE("microphone"));
 		if (guest->video)
 			writer_text(claims, NULL, SLICE("camera"));
-		if (guest->screen) {
+		if (guest->screen)
 			writer_text(claims, NULL, SLICE("screen_share"));
+		if (guest->screen_audio)
 			writer_text(claims, NULL, SLICE("screen_share_audio"));
-		}
 		writer_close(claims, ']');
 	}
 	writer_flag(claims, "canSubscribe", guest->subscribes);
-	writer_flag(claims, "canPublishData", true);
+	writer_flag(claims, "canPublishData", guest->data);
 	if (livekit_gives_room_admin(access->server, access->guest))
 		writer_flag(claims, "roomAdmin", true);
 	writer_close(claims, '}');
@@ -326,12 +326,12 @@ static void put_rights(json_t *body, const struct access_guest *guest)
 	object_put(body, "permission", permission);
 	object_put(permission, "can_subscribe", json_boolean(guest->subscribes));
 	object_put(permission, "can_publish", json_boolean(publishes));
-	object_put(permission, "can_publish_data", json_true());
+	object_put(permission, "can_publish_data", json_boolean(guest->data));
 	object_put(permission, "can_publish_sources", sources);
 	put_source(sources, guest->audio, "MICROPHONE");
 	put_source(sources, guest->video, "CAMERA");
 	put_source(sources, guest->screen, "SCREEN_SHARE");
-	put_source(sources, guest->screen, "SCREEN_SHARE_AUDIO");
+	put_source(sources, guest->screen_audio, "SCREEN_SHARE_AUDIO");
 }
 
 /* An empty name or metadata would be left as it is, so no metadata is one blank. */
@@ -491,14 +491,31 @@ static bool has_source(const json_t *sources, const char *name)
 	return json_array_size(sources) == 0;
 }
 
+static unsigned rights_in(const json_t *permission)
+{
+	const json_t *sources = member(permission, "can_publish_sources");
+	const struct access_guest guest = {
+		.subscribes = json_is_true(member(permission, "can_subscribe")),
+		.audio = has_source(sources, "MICROPHONE"),
+		.video = has_source(sources, "CAMERA"),
+		.screen = has_source(sources, "SCREEN_SHARE"),
+		.screen_audio = has_source(sources, "SCREEN_SHARE_AUDIO"),
+		.data = json_is_true(member(permission, "can_publish_data")),
+	};
+	const unsigned unless_published = RIGHT_AUDIO | RIGHT_VIDEO | RIGHT_SCREEN |
+					  RIGHT_SCREEN_AUDIO;
+
+	if (!json_is_object(permission))
+		return 0;
+	return server_rights_of(&guest) &
+	       ~(json_is_true(member(permission, "can_publish")) ? 0U : unless_published);
+}
+
 /* Returns false if the message is not about a participant. */
 static bool read_participant(const json_t *message, struct server_person *person)
 {
 	const json_t *attributes = member(message, "attributes");
 	const struct slice text = text_or_empty(json_object_get(attributes, NAME_ORIGIN_ATTRIBUTE));
-	const json_t *permission = member(message, "permission");
-	const json_t *sources = member(permission, "can_publish_sources");
-	const bool publishes = json_is_true(member(permission, "can_publish"));
 	int origin = NAME_COUNTED;
 
 	while (origin > NAME_CHOSEN && !slice_is(text, name_origin_attributes[origin]))
@@ -515,14 +532,7 @@ static bool read_participant(const json_t *message, struct server_person *person
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),
 		.name_origin = (enum name_origin)origin,
-		.rights = {
-			.is_known = json_is_object(permission),
-			.subscribes = json_is_true(member(permission, "can_subscribe")),
-			.audio = publishes && has_source(sources, "MICROPHONE"),
-			.video = publishes && has_source(sources, "CAMERA"),
-			.screen = publishes && (has_source(sources, "SCREEN_SHARE") ||
-						has_source(sources, "SCREEN_SHARE_AUDIO")),
-		},
+		.rights = rights_in(member(message, "permission")),
 		.joined = exact_time_in(message, "joined_at_ms", "joined_at"),
 		.is_by_phone = MEANING_IN(message, "kind", kinds, NOBODY) == CALLER,
 	};
@@ -580,12 +590,13 @@ static bool read_rooms(struct arena *arena, const json_t *answer, struct server_
 }
 
 static bool read_livekit_people(struct arena *arena, const json_t *answer,
-				struct server_person **people, size_t *count)
+				struct server_person **people, size_t *count,
+				struct server_published **tracks, size_t *track_count)
 {
 	const json_t *list = member(answer, "participants");
 	const size_t size = json_array_size(list);
 	struct server_person *read = arena_alloc(arena, size * sizeof *read);
-	size_t n = 0;
+	size_t n = 0, published = 0;
 
 	if (!json_is_array(list))
 		return false;
@@ -595,9 +606,24 @@ static bool read_livekit_people(struct arena *arena, const json_t *answer,
 		if (!read_participant(message, &read[n]))
 			return false;
 		n += is_visible_person(message) && is_in_state(message, ACTIVE);
+		published += json_array_size(member(message, "tracks"));
 	}
 	*people = read;
 	*count = n;
+	if (tracks == NULL)
+		return true;
+	*tracks = arena_alloc(arena, published * sizeof **tracks);
+	*track_count = 0;
+	for (size_t i = 0; i < size; i++) {
+		const json_t *message = json_array_get(list, i), *own = member(message, "tracks");
+
+		for (size_t j = 0; j < json_array_size(own); j++) {
+			struct server_published *track = &(*tracks)[*track_count];
+
+			track->stay = text_in(message, "sid");
+			*track_count += read_track(json_array_get(own, j), &track->track);
+		}
+	}
 	return true;
 }
 

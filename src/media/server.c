@@ -47,6 +47,14 @@ struct slice server_api_url(struct arena *arena, struct slice url)
 	return buffer_slice(&text);
 }
 
+unsigned server_rights_of(const struct access_guest *guest)
+{
+	return RIGHT_KNOWN | (guest->subscribes ? RIGHT_SUBSCRIBE : 0U) |
+	       (guest->audio ? RIGHT_AUDIO : 0U) | (guest->video ? RIGHT_VIDEO : 0U) |
+	       (guest->screen ? RIGHT_SCREEN : 0U) |
+	       (guest->screen_audio ? RIGHT_SCREEN_AUDIO : 0U) | (guest->data ? RIGHT_DATA : 0U);
+}
+
 /* ---- requests ---- */
 
 void server_list_rooms(struct arena *arena, const struct server *server, int64_t now,
@@ -152,15 +160,23 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 	set_verdict(arena, server, now, outcome, is_right, verdict);
 }
 
+void server_read_everything(struct arena *arena, const struct server *server, int64_t now,
+			    const struct outcome *outcome, struct server_verdict *verdict,
+			    struct server_person **people, size_t *count,
+			    struct server_published **tracks, size_t *track_count)
+{
+	const bool is_right = outcome->status == 200 && server_functions_of(server)->read_people(
+								arena, outcome_json(arena, outcome),
+								people, count, tracks, track_count);
+
+	set_verdict(arena, server, now, outcome, is_right, verdict);
+}
+
 void server_read_people(struct arena *arena, const struct server *server, int64_t now,
 			const struct outcome *outcome, struct server_verdict *verdict,
 			struct server_person **people, size_t *count)
 {
-	const bool is_right = outcome->status == 200 &&
-			      server_functions_of(server)->read_people(
-				      arena, outcome_json(arena, outcome), people, count);
-
-	set_verdict(arena, server, now, outcome, is_right, verdict);
+	server_read_everything(arena, server, now, outcome, verdict, people, count, NULL, NULL);
 }
 
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,

@@ -93,7 +93,7 @@ const struct shape active_peers_shape = {
 
 static const struct field my_role_fields[] = {
 	{ "name",            TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
-	{ "publishParams",   OBJECT(publish_params_shape), DOC("What the role may publish.") },
+	{ "publishParams",   OBJECT(publish_params_shape), DOC("What the role may publish, less what is held.") },
 	{ "subscribeParams", OBJECT(subscribe_params_shape), DOC("What the role may subscribe to.") },
 	{ "permissions",     OBJECT(permissions_shape), DOC("What else the role may do.") },
 };
@@ -114,6 +114,16 @@ static const struct shape other_role_shape = {
 	"RoleOfOthers", FIELDS(other_role_fields), .doc = "A role that people inside can have.",
 };
 static const struct field other_role_item = { .name = NULL, OBJECT(other_role_shape) };
+#define HELD_SOURCE ONE_OF("audio", "video")
+static const struct field held_item = { .name = NULL, HELD_SOURCE };
+static const struct field hold_fields[] = {
+	{ "type", HELD_SOURCE, FLAGS(FIELD_REQUIRED), DOC("What people cannot publish.") },
+	{ "role", TEXT(any_text), EXAMPLE("guest"), DOC("Whose holders are held; missing for all.") },
+};
+static const struct shape hold_shape = {
+	"Hold", FIELDS(hold_fields), .doc = "What moderators hold in a room.",
+};
+static const struct field hold_item = { .name = NULL, OBJECT(hold_shape) };
 static const struct field me_fields[] = {
 	{ "peer",       OBJECT(active_peer_shape), FLAGS(FIELD_REQUIRED), DOC("The caller.") },
 	{ "role",       OBJECT(my_role_shape), FLAGS(FIELD_REQUIRED), DOC("The caller's role.") },
@@ -122,8 +132,12 @@ static const struct field me_fields[] = {
 	{ "name_fixed", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the caller's code has a name.") },
 	{ "ends_at",    TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
 	  DOC("When the room closes for the caller, or its longest time is over; null for never.") },
+	{ "started_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the session began.") },
 	{ "roles",      LIST_OF(other_role_item), FLAGS(FIELD_REQUIRED),
 	  DOC("The roles of the room, in the order of the template.") },
+	{ "held",       LIST_OF(held_item), FLAGS(FIELD_REQUIRED),
+	  DOC("What the role may publish, and the caller cannot now because it is held.") },
+	{ "holds",      LIST_OF(hold_item), DOC("What is held in the room; only if the caller may mute others.") },
 };
 const struct shape me_shape = {
 	"Me", FIELDS(me_fields), .doc = "What somebody inside a room is and may do there.",
@@ -252,6 +266,26 @@ static const struct field mute_fields[] = {
 const struct shape mute_shape = {
 	"PeerMute", FIELDS(mute_fields), .doc = "What to mute or unmute of a peer.",
 };
+static const struct field mute_all_fields[] = {
+	{ "type", HELD_SOURCE, FLAGS(FIELD_REQUIRED),
+	  DOC("audio: all that is heard of a person, also of a shared screen. video: the camera alone.") },
+	{ "role", TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("Only people with this role.") },
+	{ "hold", BOOLEAN(),
+	  DOC("true: people whose role lacks `mute` also cannot switch it on again until the session closes. false: they "
+	      "can, and nobody is muted. Default: what is held stays so.") },
+};
+const struct shape mute_all_shape = {
+	"MuteAll", FIELDS(mute_all_fields), .doc = "What to mute of all people in a room, or of those with a role.",
+};
+static const struct field muted_fields[] = {
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("mute request submitted"), DOC("What was done.") },
+	{ "muted",   INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED),
+	  DOC("How many people were muted; those who were muted already do not count.") },
+	{ "missed",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED),
+	  DOC("How many people the media server did not mute, or hold or free, in time. The service goes on with those "
+	      "to be held or freed.") },
+};
+const struct shape muted_shape = { "Muted", FIELDS(muted_fields), .doc = "How many people were muted." };
 static const struct field done_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("message sent"), DOC("What was done.") },
 };

@@ -144,6 +144,8 @@ static const struct field permissions_fields[] = {
 	{ "pollWrite",        BOOLEAN(), DOC("Create polls.") },
 	{ "joinOutsideWindow", BOOLEAN(),
 	  DOC("Join before the room's opens_at and after its closes_at.") },
+	{ "chat",             BOOLEAN(),
+	  DOC("Send messages, and all else that clients send each other, on LiveKit. Default: true.") },
 	{ "moderator",        BOOLEAN(),
 	  DOC("Whether the role is a moderator on the media server. Default: true if the role has endRoom, "
 	      "removeOthers, mute and changeRole.") },

@@ -84,7 +84,7 @@ static const struct field template_fields[] = {
 	  EXAMPLE("lesson"), DOC("Unique template name. Default: a version 4 UUID.") },
 	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY),
 	  DOC("Account identifier of the owner.") },
-	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}),
+	{ "roles",        MAP_OF(role_name_text, role_item), MOST(ROLES_MOST), DEFAULT({}),
 	  EXAMPLE({"host":{},"guest":{}}),
 	  DOC("Roles by name.") },
 	{ "settings",     OBJECT(settings_shape), DEFAULT({}), DOC("Settings for its rooms.") },

@@ -106,6 +106,7 @@ room show
 room enable
 room disable
 room end
+room mute
 peer list
 peer role
 peer mute
@@ -173,6 +174,8 @@ check 2 'room list: unexpected operand "x";' room list x
 check 2 'room add: unexpected operand "y"' room add x y
 check 2 'room show: ROOM is missing' room show
 check 2 'room end: ROOM is missing' room end --lock
+check 2 'room mute: audio|video is missing' room mute x
+check 2 'room mute: --hold and --free cannot be combined' room mute x audio --hold --free
 check 2 'peer role: ROLE is missing' peer role x y
 check 2 'peer mute: audio|video|screen is missing' peer mute x y
 check 2 'peer remove: PEER is missing' peer remove x

@@ -578,6 +578,10 @@ asks()
 	[ "$(head -n 1 err)" = "anteroom $1 $2: 502 The media server does not answer" ] || fail "$*: $(cat err)"
 }
 
+asks room mute lesson-1 video --role guest
+asks room mute lesson-1 audio --hold
+grep -qF 'people are held' err || fail "room mute --hold: $(cat err)"
+asks room mute lesson-1 audio --free
 asks peer mute lesson-1 "$peer" audio
 asks peer unmute lesson-1 "$peer" screen
 asks peer role lesson-1 "$peer" host
@@ -592,6 +596,10 @@ asks peer remove lesson-1 "$peer" --ban
 refuses 1 peer mute lesson-1 "$peer" sideways <<'END'
 anteroom peer mute: 400 Invalid body param
   /type: must be one of audio, video, screen, got "sideways"
+END
+refuses 1 room mute lesson-1 screen --role host <<'END'
+anteroom room mute: 400 Invalid body param
+  /type: must be one of audio, video, got "screen"
 END
 refuses 1 peer role lesson-1 "$peer" nobody <<'END'
 anteroom peer role: 400 Invalid body param

@@ -82,14 +82,19 @@ static const char *room_shown(const struct server_room *room)
 	return ended(&shown);
 }
 
-/* Subscribe, and publish audio, video and the screen: a letter each, or a hyphen. */
-static struct slice rights_shown(const struct server_rights *rights)
+/* Subscribe, and publish audio, video, the screen, its sound and messages: a letter each, or a
+ * hyphen. */
+static struct slice rights_shown(unsigned rights)
 {
-	if (!rights->is_known)
+	char shown[] = "savxym";
+
+	if ((rights & RIGHT_KNOWN) == 0)
 		return SLICE("");
-	return slice_of(arena_text(arena, "%c%c%c%c", rights->subscribes ? 's' : '-',
-				   rights->audio ? 'a' : '-', rights->video ? 'v' : '-',
-				   rights->screen ? 'x' : '-'));
+	for (size_t i = 0; i + 1 < sizeof shown; i++) {
+		if ((rights & RIGHT_SUBSCRIBE << i) == 0)
+			shown[i] = '-';
+	}
+	return slice_of(arena_text(arena, "%s", shown));
 }
 
 static const char *person_shown(const struct server_person *person)
@@ -106,7 +111,7 @@ static const char *person_shown(const struct server_person *person)
 	show_text(&shown, "code", person->code);
 	show_text(&shown, "name", person->name);
 	show_text(&shown, "metadata", person->metadata);
-	show_text(&shown, "may", rights_shown(&person->rights));
+	show_text(&shown, "may", rights_shown(person->rights));
 	show_number(&shown, "joined", person->joined);
 	show_flag(&shown, "phone", person->is_by_phone);
 	return ended(&shown);
@@ -366,11 +371,11 @@ static const struct {
 	  "\"host\",\"user_id\":\"u\",\"entry\":\"e\",\"code\":\"c\"},\"disconnect_reason\":"
 	  "\"UNKNOWN_REASON\",\"kind_details\":[]",
 	  "stay=PA_1 identity=u#1 user=u role=host entry=e code=c name=Ann metadata={\"a\":1} "
-	  "may=s--- joined=1800000000123" },
+	  "may=s----- joined=1800000000123" },
 	{ "\"sid\":\"PA_1\",\"identity\":\"u#1\",\"state\":\"ACTIVE\",\"joinedAt\":\"1800000000\","
 	  "\"joinedAtMs\":\"1800000000123\",\"permission\":{\"canSubscribe\":true},\"attributes\":"
 	  "{\"role\":\"host\"},\"clientProtocol\":2",
-	  "stay=PA_1 identity=u#1 user=u#1 role=host may=s--- joined=1800000000123" },
+	  "stay=PA_1 identity=u#1 user=u#1 role=host may=s----- joined=1800000000123" },
 	{ ANN, "stay=PA_1 identity=ann user=ann" },
 	{ ANN ",\"attributes\":{\"user_id\":\"\",\"role\":\"\"}",
 	  "stay=PA_1 identity=ann user=ann" },
@@ -381,18 +386,20 @@ static const struct {
 	{ ANN ",\"attributes\":{\"role\":7},\"joined_at_ms\":\"\",\"joined_at\":\"1800000000\"",
 	  "stay=PA_1 identity=ann user=ann joined=1800000000000" },
 	{ ANN ",\"permission\":{\"hidden\":\"true\"},\"joinedAtMs\":1800000000123.0",
-	  "stay=PA_1 identity=ann user=ann may=---- joined=1800000000123" },
+	  "stay=PA_1 identity=ann user=ann may=------ joined=1800000000123" },
 	{ ANN ",\"permission\":{\"recorder\":true,\"agent\":true}",
-	  "stay=PA_1 identity=ann user=ann may=----" },
+	  "stay=PA_1 identity=ann user=ann may=------" },
 	{ ANN ",\"permission\":{\"canSubscribe\":true,\"canPublish\":true}",
-	  "stay=PA_1 identity=ann user=ann may=savx" },
+	  "stay=PA_1 identity=ann user=ann may=savxy-" },
 	{ ANN ",\"permission\":{\"can_publish\":true,\"can_publish_sources\":[\"MICROPHONE\"]}",
-	  "stay=PA_1 identity=ann user=ann may=-a--" },
+	  "stay=PA_1 identity=ann user=ann may=-a----" },
 	{ ANN ",\"permission\":{\"canPublish\":true,\"canPublishSources\":[\"CAMERA\","
 	      "\"SCREEN_SHARE_AUDIO\"]}",
-	  "stay=PA_1 identity=ann user=ann may=--vx" },
+	  "stay=PA_1 identity=ann user=ann may=--v-y-" },
 	{ ANN ",\"permission\":{\"can_publish\":false,\"can_publish_sources\":[\"CAMERA\"]}",
-	  "stay=PA_1 identity=ann user=ann may=----" },
+	  "stay=PA_1 identity=ann user=ann may=------" },
+	{ ANN ",\"permission\":{\"canPublish\":false,\"canPublishData\":true}",
+	  "stay=PA_1 identity=ann user=ann may=-----m" },
 	{ ANN ",\"permission\":{\"hidden\":true}", "nobody" },
 	{ "\"sid\":\"PA_1\",\"state\":\"ACTIVE\"", "stay=PA_1" },
 };

@@ -150,9 +150,10 @@ static void check_error_headers(struct run *run)
 /* Returns true for the paths of a live room that people inside use, too. */
 static bool is_of_live_room(const char *target)
 {
-	static const char *const ends[] = { "",		"/me",		 "/peers",
-					    "/tickets", "/remove-peers", "/send-message",
-					    "/end-room" };
+	static const char *const ends[] = {
+		"",	    "/me",	     "/peers",	      "/mute",
+		"/tickets", "/remove-peers", "/send-message", "/end-room",
+	};
 	static const char *const begins[] = { "/peers/", "/tickets/" };
 	static const char start[] = "/v2/active-rooms/";
 	const char *rest;

@@ -48,6 +48,7 @@ const EFFECTS = {
 	"role/permissions/pollRead": ["Nothing, because Anteroom has no polls. Your own client can read it."],
 	"role/permissions/pollWrite": ["Nothing, because Anteroom has no polls. Your own client can read it."],
 	"role/permissions/joinOutsideWindow": ["Lets people join before the room's opens_at and after its closes_at."],
+	"role/permissions/chat": ["Whether people can send messages, and all else that clients send each other, such as reactions.", "Nothing, because Anteroom cannot ask them."],
 	"role/permissions/moderator": ["With config.room_admin of the backend, decides whether tokens have roomAdmin; else nothing.", "Decides whether people are moderators of the media server."],
 	"role/priority": ["Who keeps quality longest in the call if videos cost too much, packets are lost or there are too many tiles: people of priority 5 lose frames, layers, video and tile before those of 4. A shared screen counts one better.", "Nothing, because their clients do not know it."],
 	"role/maxPeerCount": ["Nobody is let in beyond this number, and whoever comes in all the same is put out. With -1 nobody can join.", "With -1 nobody can join. Otherwise nothing, and not_enforced has max_peers."],

@@ -32,6 +32,7 @@ const LABELS = {
 	bitRate: "Bitrate",
 	browserRecording: "Record with a browser",
 	changeRole: "Change other people's roles",
+	chat: "Send messages",
 	checksum: "Checksum algorithm",
 	closes_at: "Closes",
 	code: "Custom code",

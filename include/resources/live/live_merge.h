@@ -155,10 +155,10 @@ bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
 /* The media server has put out the peer with this uuid: ends the stay, if it still lasts. */
 bool live_put_out(struct call *call, const struct id *room, struct slice uuid, struct fault *fault);
 
-/* The media server has again the attributes that the record of this peer has. name: what it was
- * given (peer->new_name); empty if it was given none. */
-bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct slice name,
-		   struct fault *fault);
+/* The media server has again the attributes that the record of this peer has. guest: what it was
+ * given: rights, and a name (peer->new_name), empty if it was given none. */
+bool live_put_back(struct call *call, const struct id *room, struct slice uuid,
+		   const struct access_guest *guest, struct fault *fault);
 /* Gives a peer, as read to be changed, another role, which the media server must still be given. */
 bool live_set_role(struct call *call, const struct id *room, struct peer *peer, struct slice role,
 		   struct fault *fault);

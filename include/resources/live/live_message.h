@@ -29,6 +29,8 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
 /* Notifies those who are inside and may decide about it of how many people wait at the door of the
  * room. Asks for nothing if there is nobody, or the room is not in session. */
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault);
+/* Does the same for those who may mute others: that something is held, or is held no more. */
+bool message_ask_of_holds(struct call *call, const struct id *room, struct fault *fault);
 
 /* Notifies those inside who have one of these roles that what the role may do has changed. Asks for
  * nothing if there is nobody, or the room is not in session. */

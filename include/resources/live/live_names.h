@@ -24,6 +24,7 @@ struct name_request {
 	enum name_origin origin;
 	struct slice entry;
 	struct slice user_id; /* empty unless the account set it */
+	bool reads_live; /* the caller reads the record of the room in session, too */
 };
 
 /* Finds the name under which the person is to be shown. */

@@ -23,6 +23,10 @@ handler active_peers_settle_get;
 handler active_peers_mute;
 handler active_peers_settle_mute;
 
+/* Mutes all, or those with a role, but the caller; may hold what they publish, or free it. */
+handler active_rooms_mute;
+handler active_rooms_settle_mute;
+
 /* Changes name, role or metadata. A name that somebody inside has typed is cleaned. */
 body_check active_peers_check;
 handler active_peers_update;

@@ -6,6 +6,7 @@
 #define RESOURCES_MEDIA_MEDIA_JOIN_H
 
 #include "resources/stored/code_record.h"
+#include "resources/stored/live_record.h"
 #include "resources/stored/media_record.h"
 #include "resources/stored/room_record.h"
 #include "resources/stored/template_record.h"
@@ -24,6 +25,7 @@ struct admission {
 	bool is_known; /* see media/access.h */
 	struct slice name; /* the display name */
 	enum name_origin name_origin;
+	unsigned held; /* from the role (media_read_role) */
 	struct slice metadata; /* as sent, for a code without metadata; may be empty */
 	const json_t *attributes; /* as sent; NULL for none */
 	const json_t *agents; /* for the room (media_agents) */
@@ -41,8 +43,9 @@ const json_t *media_agents(struct call *call, const struct template_record *temp
 			   const json_t *asked);
 /* Returns the agent with this name in a list, where `member` has the name; or NULL. */
 const json_t *media_agent_named(const json_t *agents, const char *member, struct slice name);
-/* Sets what the role, with this document, may do at a media server. */
-void media_read_role(const json_t *role, const struct template_record *template,
+/* Sets what the role, with this document, may do at a media server. held: what it may not publish
+ * now (a set of 1 << enum held_source). */
+void media_read_role(const json_t *role, const struct template_record *template, unsigned held,
 		     struct access_guest *guest);
 /* Returns true if the role has the permission. */
 bool media_permits(const json_t *role, const char *permission);

@@ -19,6 +19,7 @@
 #include "media/server.h"
 #include "records/record.h"
 #include "resources/call.h"
+#include "rules/role_rules.h"
 
 /* What a media server reports is cut, or left out, beyond these sizes in bytes. */
 #define LIVE_ID_MOST 256 /* ids and identities of a media server */
@@ -34,6 +35,20 @@
 struct live_role {
 	struct slice name;
 	uint32_t count; /* of those inside; not 0 */
+};
+
+/* What moderators can take from people until the session closes. Stored in records, so a number
+ * never gets another meaning. */
+enum held_source { HELD_AUDIO, HELD_VIDEO, HELD_SOURCES };
+extern const char *const held_source_names[HELD_SOURCES];
+/* Most holds of a room: of each source, one of all people and one of each role. */
+#define HOLDS_MOST ((ROLES_MOST + 1) * HELD_SOURCES)
+/* A source that is taken from those with a role, or from all; or a role that has it back although
+ * it is taken from all. */
+struct hold {
+	enum held_source source;
+	struct slice role; /* empty for all */
+	bool is_freed;
 };
 
 /* A room in session. Its id is the room's. */
@@ -57,6 +72,8 @@ struct live {
 	int64_t closing, ended;
 	struct live_role *roles; /* in the order in which they came, with room for one more */
 	size_t role_count;
+	struct hold *holds; /* resources/live/live_holds.h */
+	size_t hold_count;
 };
 
 struct session {
@@ -95,9 +112,12 @@ struct peer {
 	enum leave_cause order;
 	bool order_last; /* after all others who are to be put out, because it did so itself */
 	struct slice order_reason, order_actor;
-	/* The media server has other attributes of it than this record, or other rights than the
-	 * role: they are put back. */
+	/* The media server has other attributes of it than this record, or had other rights than
+	 * the role when it was asked: they are put back. */
 	bool is_strange;
+	/* Of enum server_right: what it may do there as far as is known, which is put back if it is
+	 * something else than the role may do, less what is held. 0 if it is not known. */
+	uint32_t rights;
 	enum name_origin name_origin;
 	struct slice new_name; /* which the media server must still be given; empty if none */
 	/* While it is inside: the record of its name (struct shown_name); zero if it has none. */

@@ -287,7 +287,7 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 		exchange->entry = (struct slice){ NULL, 0 };
 	else if (exchange->entry.data == NULL)
 		exchange->entry = new_entry(call);
-	return exchange_find_name(call, exchange, fault) &&
+	return exchange_find_name_and_holds(call, exchange, fault) &&
 	       answer_exchange(call, exchange, account, fault);
 }
 

@@ -25,6 +25,7 @@ struct exchange {
 	struct slice answered_user; /* user_id in the response */
 	struct slice shown_name; /* the display name; unset until it is known */
 	enum name_origin name_origin;
+	unsigned held; /* from the role (media_read_role) */
 	int64_t expires_at; /* seconds since 1970 */
 	const json_t *config; /* of the backend; NULL until it is decoded */
 	bool is_waiting; /* the media server is asked to make the room; the handler ends here */
@@ -69,9 +70,10 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 			struct fault *fault);
 /* Returns the name of the code; data NULL if it has none. */
 struct slice exchange_code_name(struct call *call, const struct exchange *exchange);
-/* Finds the name that the media server shows. A name that a code or the account gives stays as it
- * is. */
-bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault);
+/* Finds the name that the media server shows, and what is held from the role in the room. A name
+ * that a code or the account gives stays as it is. */
+bool exchange_find_name_and_holds(struct call *call, struct exchange *exchange,
+				  struct fault *fault);
 /* Returns what a ticket for the media server is made of. */
 struct admission exchange_admission(struct call *call, struct exchange *exchange);
 /* Adds `join`, the access to the room on its media server. */

@@ -9,6 +9,7 @@
 #include "base/text_name.h"
 #include "resources/asking.h"
 #include "resources/media/media_join.h"
+#include "resources/live/live_holds.h"
 #include "resources/live/live_names.h"
 #include "resources/live/server_rooms.h"
 #include "resources/stored/media_record.h"
@@ -115,7 +116,21 @@ struct slice exchange_code_name(struct call *call, const struct exchange *exchan
 		       : (struct slice){ NULL, 0 };
 }
 
-bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault)
+static bool find_held(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct template_record *template = &exchange->subject.template;
+	struct live live;
+
+	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
+		return false;
+	if (live.stored.value.data != NULL)
+		exchange->held = live_held(&live, template,
+					   template_role_index(template, exchange->entrant.role),
+					   entrant_role(&exchange->entrant));
+	return true;
+}
+
+bool exchange_find_name_and_holds(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct name_request request = {
 		.room = &exchange->subject.room.id,
@@ -124,6 +139,7 @@ bool exchange_find_name(struct call *call, struct exchange *exchange, struct fau
 		.entry = exchange->entry,
 		.user_id = entrant_user_is_known(&exchange->entrant) ? exchange->answered_user
 								     : SLICE(""),
+		.reads_live = true,
 	};
 	unsigned char digest[DIGEST_SIZE];
 	struct slice title;
@@ -144,7 +160,8 @@ bool exchange_find_name(struct call *call, struct exchange *exchange, struct fau
 
 	if (call->environment->live != LIVE_OFF &&
 	    server_can(exchange->entrant.backend->type, SERVER_LIST))
-		return names_find(call, &request, &exchange->shown_name, fault);
+		return names_find(call, &request, &exchange->shown_name, fault) &&
+		       find_held(call, exchange, fault);
 	exchange->shown_name = request.name;
 	if (request.origin == NAME_COUNTED) {
 		digest_sha256(exchange->answered_user, digest);
@@ -174,6 +191,7 @@ struct admission exchange_admission(struct call *call, struct exchange *exchange
 		.is_known = entrant_user_is_known(&exchange->entrant),
 		.name = exchange->shown_name,
 		.name_origin = exchange->name_origin,
+		.held = exchange->held,
 		.metadata = request != NULL ? request->metadata : SLICE(""),
 		.attributes = request != NULL ? request->attributes : NULL,
 		.agents = agents_of(call, exchange),

@@ -75,7 +75,7 @@ bool token_join(struct call *call, struct fault *fault)
 	exchange.entry = token->entry;
 	if (exchange.entry.size < 2 * ENTRY_SIZE)
 		exchange.entry = new_entry(call);
-	if (!exchange_find_name(call, &exchange, fault) ||
+	if (!exchange_find_name_and_holds(call, &exchange, fault) ||
 	    !exchange_add_join(call, &exchange, &body, fault))
 		return false;
 	misses_note_joined(call);

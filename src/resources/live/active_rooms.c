@@ -12,6 +12,7 @@
 #include "records/kinds.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/live_events.h"
+#include "resources/live/live_holds.h"
 #include "resources/live/live_queue.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_rooms.h"
@@ -417,11 +418,56 @@ static void add_roles(struct call *call, const struct live_view *view, struct js
 	writer_close(body, ']');
 }
 
+/* Returns a copy of the role's publishParams without the sources that are held; and which of those
+ * that it allows are held. */
+static const json_t *publish_params_left(struct call *call, const struct live_view *view,
+					 unsigned *held)
+{
+	json_t *params = arena_json(
+		call->arena, json_copy(json_object_get(view->role_document, "publishParams")));
+	json_t *allowed = json_object_get(params, "allowed"), *left = json_array(), *kind;
+	const unsigned from_role = live_held(&view->live, &view->template,
+					     (size_t)(view->role - view->template.roles),
+					     view->role_document);
+	size_t i;
+
+	*held = 0;
+	json_array_foreach(allowed, i, kind) {
+		unsigned source = 0;
+
+		while (source < HELD_SOURCES &&
+		       !slice_is(text_of_json(kind), held_source_names[source]))
+			source++;
+		*held |= from_role & 1U << source;
+		if ((from_role & 1U << source) == 0)
+			array_put(left, json_incref(kind));
+	}
+	object_put(params, "allowed", left);
+	return params;
+}
+
+static void add_holds(struct call *call, const struct live_view *view, unsigned held,
+		      struct json_writer *body)
+{
+	writer_open(body, "held", '[');
+	for (unsigned source = 0; source < HELD_SOURCES; source++) {
+		if ((held & 1U << source) != 0)
+			writer_plain(body, NULL, slice_of(held_source_names[source]));
+	}
+	writer_close(body, ']');
+	if (!live_view_may(view, "mute"))
+		return;
+	writer_open(body, "holds", '[');
+	live_holds_write(call, &view->live, &view->template, body);
+	writer_close(body, ']');
+}
+
 bool active_rooms_me(struct call *call, struct fault *fault)
 {
 	const struct live_view *view = call->view;
-	static const char *const members[] = { "publishParams", "subscribeParams", "permissions" };
+	static const char *const members[] = { "subscribeParams", "permissions" };
 	struct json_writer body = writer_begin(call->arena, false);
+	unsigned held = 0;
 	struct session session;
 	int64_t end;
 
@@ -432,6 +478,8 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	writer_close(&body, '}');
 	writer_open(&body, "role", '{');
 	writer_text(&body, "name", view->caller.role);
+	if (view->role != NULL)
+		writer_value(&body, "publishParams", publish_params_left(call, view, &held));
 	for (size_t i = 0; view->role != NULL && i < sizeof members / sizeof members[0]; i++)
 		writer_value(&body, members[i], json_object_get(view->role_document, members[i]));
 	writer_close(&body, '}');
@@ -451,7 +499,9 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 		writer_json(&body, "ends_at", SLICE("null"));
 	else
 		writer_time(&body, "ends_at", end * 1000);
+	writer_time_milliseconds(&body, "started_at", session.created);
 	add_roles(call, view, &body);
+	add_holds(call, view, held, &body);
 	return call_answer(call, writer_end(&body));
 }
 

@@ -11,6 +11,7 @@
 #include "resources/audit.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_caller.h"
+#include "resources/live/live_holds.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
@@ -67,6 +68,11 @@ void live_after_commit(const struct call *call)
 
 struct role_places {
 	const json_t *document;
+	/* Set if `rights` is, which is 0 until it is needed: what is held from it
+	 * (media_read_role), and what it may do without. */
+	unsigned held;
+	struct access_guest guest;
+	unsigned rights; /* of `guest` (server_rights_of) */
 	int64_t most; /* people; 0 for no limit, -1 for nobody */
 	int64_t count;
 };
@@ -83,6 +89,7 @@ struct occupant {
 	bool is_former; /* that role had this name before */
 	struct id peer;
 	bool was_let_in, is_strange;
+	unsigned rights; /* struct peer: rights */
 	bool is_last; /* put out after all others (struct peer: order_last) */
 	bool counts; /* takes a place */
 	const struct entry_rule *out; /* why to put out; NULL: not */
@@ -103,6 +110,19 @@ struct enforcing {
 	size_t count, most;
 	bool has_first; /* of those whom a call puts out, some go before others */
 };
+
+/* Finds out what people with a role may do at the media server. */
+static const struct role_places *role_with_rights(const struct enforcing *enforcing, size_t place)
+{
+	struct role_places *role = &enforcing->roles[place];
+
+	if (role->rights != 0)
+		return role;
+	role->held = live_held(&enforcing->live, &enforcing->template, place, role->document);
+	media_read_role(role->document, &enforcing->template, role->held, &role->guest);
+	role->rights = server_rights_of(&role->guest);
+	return role;
+}
 
 static void set_role(const struct enforcing *enforcing, const struct peer *peer,
 		     struct occupant *person)
@@ -187,6 +207,7 @@ static bool enforcing_read_people(struct enforcing *enforcing, struct fault *fau
 			.peer = peer.stored.id,
 			.was_let_in = peer.entry.size > 0,
 			.is_strange = peer.is_strange,
+			.rights = peer.rights,
 			.is_last = peer.order_last,
 			.counts = true,
 		};
@@ -393,26 +414,31 @@ static bool note_person(struct enforcing *enforcing, const struct occupant *pers
 		return false;
 	correction->peer = *peer;
 	if (out == NULL) {
-		correction->guest = (struct access_guest){
-			.role = peer->role,
-			.user_id = peer->user_id,
-			.entry = peer->entry,
-			.code = peer->code,
-			.name = peer->new_name,
-			.name_origin = peer->name_origin,
-		};
-		media_read_role(enforcing->roles[person->role].document, &enforcing->template,
-				&correction->guest);
+		struct access_guest *guest = &correction->guest;
+
+		*guest = role_with_rights(enforcing, person->role)->guest;
+		guest->role = peer->role;
+		guest->user_id = peer->user_id;
+		guest->entry = peer->entry;
+		guest->code = peer->code;
+		guest->name = peer->new_name;
+		guest->name_origin = peer->name_origin;
 	}
 	return true;
 }
 
 static bool needs_correction(const struct enforcing *enforcing, const struct occupant *person)
 {
+	const struct role_places *role;
+
 	if (must_go_for(person, LEAVE_REMOVED) && person->is_last && enforcing->has_first)
 		return false;
-	return person->out != NULL ||
-	       (person->was_let_in && (person->is_strange || person->is_former));
+	if (person->out != NULL || !person->was_let_in)
+		return person->out != NULL;
+	if (person->is_strange || person->is_former)
+		return true;
+	role = role_with_rights(enforcing, person->role);
+	return person->rights == 0 ? role->held != 0 : person->rights != role->rights;
 }
 
 /* Checks a chosen person again. That something was to be done was so a moment ago, so only the
@@ -432,6 +458,7 @@ static bool check_again(struct enforcing *enforcing, const struct chosen *chosen
 	*person = (struct occupant){
 		.was_let_in = true,
 		.is_strange = peer->is_strange,
+		.rights = peer->rights,
 	};
 	set_role(enforcing, peer, person);
 	if (!find_cause(enforcing, person, peer, fault))
@@ -722,7 +749,7 @@ bool live_carry_on(struct call *call, struct enforcement *enforcement, struct fa
 		if (correction->cause != LEAVE_LEFT
 			    ? !live_put_out(call, &enforcement->room, correction->peer.uuid, fault)
 			    : !live_put_back(call, &enforcement->room, correction->peer.uuid,
-					     correction->guest.name, fault))
+					     &correction->guest, fault))
 			return false;
 	}
 	return true;

@@ -12,6 +12,7 @@
 #include "resources/garbage.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_events.h"
+#include "resources/live/live_holds.h"
 #include "resources/live/live_names.h"
 #include "resources/live/live_queue.h"
 #include "resources/stored/revocations.h"
@@ -131,7 +132,7 @@ struct room_merge {
 	bool has_restarted; /* the media server has; `live` has its new room */
 	bool has_renamed; /* people besides the one whom the report is about (names_take) */
 	struct template_record template; /* set if `rights` is */
-	struct server_rights *rights; /* of its roles, as far as is_known says; NULL: not loaded */
+	unsigned *rights; /* of its roles; 0 of those that are not known yet; NULL: not loaded */
 	struct usage_day days[DAYS_MOST];
 	size_t day_count;
 	struct usage_now now;
@@ -498,21 +499,23 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 /* ---- what the media server has of somebody ---- */
 
 /* Finds out whether the media server has other attributes of somebody than the record, or other
- * rights. People whom this service did not let in may have any. */
-static bool find_strange(struct room_merge *merge, const struct peer *peer,
+ * rights than the role, less what is held; and notes the rights. People whom this service did not
+ * let in may have any. */
+static bool find_strange(struct room_merge *merge, struct peer *peer,
 			 const struct server_person *person, bool *is, struct fault *fault)
 {
-	const struct server_rights *given = &person->rights;
 	struct template_record *template = &merge->template;
 	struct access_guest guest = { .role = SLICE("") };
-	struct server_rights *rights;
+	const json_t *role;
 	size_t place;
 
+	if (person->rights != 0)
+		peer->rights = person->rights;
 	*is = peer->entry.size > 0 &&
 	      (!slice_equal(peer->role, person->role) ||
 	       !slice_equal(peer->user_id, person->user_id) ||
 	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
-	if (*is || peer->entry.size == 0 || !given->is_known || !merge->has_room)
+	if (*is || peer->entry.size == 0 || person->rights == 0 || !merge->has_room)
 		return true;
 	/* Whoever was given a role may have a token with the new role and the rights of the old
 	 * one: LiveKit renews the token of somebody inside after the attributes have changed, and
@@ -527,16 +530,13 @@ static bool find_strange(struct room_merge *merge, const struct peer *peer,
 	if (place == template->role_count)
 		return true;
 	/* A merge decodes each role at most once. */
-	rights = &merge->rights[place];
-	if (!rights->is_known) {
-		media_read_role(
-			template_role_document(merge->call, template, &template->roles[place]),
-			template, &guest);
-		*rights = (struct server_rights){ true, guest.subscribes, guest.audio, guest.video,
-						  guest.screen };
+	if (merge->rights[place] == 0) {
+		role = template_role_document(merge->call, template, &template->roles[place]);
+		media_read_role(role, template, live_held(&merge->live, template, place, role),
+				&guest);
+		merge->rights[place] = server_rights_of(&guest);
 	}
-	*is = given->subscribes != rights->subscribes || given->audio != rights->audio ||
-	      given->video != rights->video || given->screen != rights->screen;
+	*is = person->rights != merge->rights[place];
 	return true;
 }
 
@@ -1073,6 +1073,7 @@ static bool update_peer(struct room_merge *merge, const struct report *report, s
 {
 	bool is_changed = take_texts(peer, &report->person);
 	const bool was_strange = peer->is_strange;
+	const uint32_t former_rights = peer->rights;
 	bool is_strange = was_strange, is_named = false;
 
 	/* An event may have happened before the attributes were put back. */
@@ -1081,7 +1082,8 @@ static bool update_peer(struct room_merge *merge, const struct report *report, s
 				!take_name(merge, peer, &report->person, &is_named, fault)))
 		return false;
 	is_strange = is_strange || peer->new_name.size > 0;
-	is_changed = is_changed || is_named || is_strange != was_strange;
+	is_changed = is_changed || is_named || is_strange != was_strange ||
+		     peer->rights != former_rights;
 	peer->is_strange = is_strange;
 	if (peer->missed != 0 && report->time > peer->seen) {
 		if (report->time >= merge->live.surveyed)
@@ -1587,8 +1589,8 @@ bool live_put_out(struct call *call, const struct id *room, struct slice uuid, s
 		end_merge(&merge, fault));
 }
 
-bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct slice name,
-		   struct fault *fault)
+bool live_put_back(struct call *call, const struct id *room, struct slice uuid,
+		   const struct access_guest *guest, struct fault *fault)
 {
 	struct live live;
 	struct peer peer;
@@ -1597,10 +1599,11 @@ bool live_put_back(struct call *call, const struct id *room, struct slice uuid, 
 	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, &peer, fault))
 		return false;
 	/* The name may have changed again meanwhile. */
-	if (!live_has_peer(&live, &peer) || !peer.is_strange ||
-	    (peer.new_name.size > 0 && !slice_equal(peer.new_name, name)))
+	if (!live_has_peer(&live, &peer) ||
+	    (peer.new_name.size > 0 && !slice_equal(peer.new_name, guest->name)))
 		return true;
 	peer.is_strange = false;
+	peer.rights = server_rights_of(guest);
 	peer.new_name = SLICE("");
 	return record_put(&peer_table, call->transaction, &peer, fault);
 }

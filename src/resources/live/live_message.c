@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/stored/door_record.h"
+#include "resources/media/media_join.h"
 #include "resources/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
@@ -114,7 +115,7 @@ void message_to_person(struct call *call, const struct server *server, struct sl
 	request->patience = NOTICE_PATIENCE;
 }
 
-/* ---- who waits ---- */
+/* ---- who waits, and what is held ---- */
 
 /* A room in session in which this service itself notifies people. */
 struct notified_room {
@@ -151,13 +152,31 @@ static bool open_notified_room(struct call *call, const struct id *room,
 	return true;
 }
 
+/* Prepares a message of this text to those whose role has the permission. */
+static bool ask_moderators(struct call *call, struct notified_room *notified,
+			   const char *permission, struct slice text, struct fault *fault)
+{
+	const struct template_record *template = &notified->template;
+	struct slice *roles = arena_alloc(call->arena, (template->role_count + 1) * sizeof *roles);
+	bool is_asked;
+
+	notified->message.roles = roles;
+	for (size_t i = 0; i < template->role_count; i++) {
+		const json_t *role = template_role_document(call, template, &template->roles[i]);
+
+		if (media_permits(role, permission))
+			roles[notified->message.role_count++] = template->roles[i].name;
+	}
+	notified->message.text = text;
+	return notified->message.role_count == 0 ||
+	       message_ask(call, &notified->message, &is_asked, fault);
+}
+
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
 {
-	const struct template_record *template;
 	struct notified_room notified;
 	struct door door;
-	struct slice *roles;
-	bool is_there, is_asked;
+	bool is_there;
 
 	if (!open_notified_room(call, room, &notified, &is_there, fault))
 		return false;
@@ -165,22 +184,21 @@ bool message_ask_of_door(struct call *call, const struct id *room, struct fault 
 		return true;
 	if (!door_load(call, room, STORE_TO_SHOW, &door, fault))
 		return false;
-	template = &notified.template;
-	roles = arena_alloc(call->arena, (template->role_count + 1) * sizeof *roles);
-	notified.message.roles = roles;
-	for (size_t i = 0; i < template->role_count; i++) {
-		const json_t *role = template_role_document(call, template, &template->roles[i]);
+	return ask_moderators(
+		call, &notified, "removeOthers",
+		slice_of(arena_text(call->arena, "{\"type\":\"waiting\",\"count\":%llu}",
+				    (unsigned long long)door.waiting)),
+		fault);
+}
 
-		if (json_is_true(
-			    json_object_get(json_object_get(role, "permissions"), "removeOthers")))
-			roles[notified.message.role_count++] = template->roles[i].name;
-	}
-	if (notified.message.role_count == 0)
-		return true;
-	notified.message.text = slice_of(arena_text(call->arena,
-						    "{\"type\":\"waiting\",\"count\":%llu}",
-						    (unsigned long long)door.waiting));
-	return message_ask(call, &notified.message, &is_asked, fault);
+bool message_ask_of_holds(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct notified_room notified;
+	bool is_there;
+
+	return open_notified_room(call, room, &notified, &is_there, fault) &&
+	       (!is_there ||
+		ask_moderators(call, &notified, "mute", SLICE("{\"type\":\"hold\"}"), fault));
 }
 
 /* ---- roles that have changed ---- */

@@ -201,27 +201,37 @@ static bool find_number(struct call *call, const struct id *room, const struct i
 }
 
 /* Announces the reads of names_find, so that a database needs one round trip for them. id: of the
- * name; NULL if it is not read. */
-static void names_expect(struct call *call, const struct id *room, const struct id *id,
+ * name, group: of those next to it; NULL if they are not read. */
+static void names_expect(struct call *call, const struct name_request *request, const struct id *id,
 			 const struct id *group)
 {
-	const struct store_expected expected[] = {
-		{
+	struct store_expected expected[3];
+	size_t n = 0;
+
+	if (group != NULL)
+		expected[n++] = (struct store_expected){
 			.kind = &kind_shown_name,
 			.finding = STORE_FIND_PAGE,
 			.reading = STORE_TO_SHOW,
-			.page = page_of_group(call->arena, room, group, STORE_OLDEST_FIRST,
+			.page = page_of_group(call->arena, request->room, group, STORE_OLDEST_FIRST,
 					      NUMBERS_SEARCHED),
-		},
-		{
+		};
+	if (id != NULL)
+		expected[n++] = (struct store_expected){
 			.kind = &kind_shown_name,
 			.finding = STORE_FIND_ID,
 			.reading = STORE_TO_SHOW,
 			.id = id,
-		},
-	};
-
-	store_expect(call->transaction, STORE_EACH, expected, id == NULL ? 1 : 2);
+		};
+	if (request->reads_live)
+		expected[n++] = (struct store_expected){
+			.kind = &kind_live,
+			.finding = STORE_FIND_ID,
+			.reading = STORE_TO_SHOW,
+			.id = request->room,
+		};
+	if (n > 0)
+		store_expect(call->transaction, STORE_EACH, expected, n);
 }
 
 bool names_find(struct call *call, const struct name_request *request, struct slice *shown,
@@ -234,20 +244,22 @@ bool names_find(struct call *call, const struct name_request *request, struct sl
 	uint32_t number;
 
 	*shown = request->name;
-	if (request->origin == NAME_GIVEN)
+	if (request->origin == NAME_GIVEN) {
+		names_expect(call, request, NULL, NULL);
 		return true;
+	}
 	if (request->origin == NAME_COUNTED) {
 		numbering = (struct numbering){
 			.base = request->name,
 			.group = name_id(call->arena, request->room, FORM_COUNTED,
 					 text_name_key(call->arena, request->name), 0),
 		};
-		names_expect(call, request->room, NULL, &numbering.group);
+		names_expect(call, request, NULL, &numbering.group);
 	} else {
 		id = id_of_name(call->arena, request->room, request->name);
 		numbering = numbering_of(call->arena, request->room, request->name,
 					 request->origin);
-		names_expect(call, request->room, &id, &numbering.group);
+		names_expect(call, request, &id, &numbering.group);
 		if (!shown_name_load(call, &id, STORE_TO_SHOW, &name, fault))
 			return false;
 		if (name.stored.value.data == NULL || !is_taken(&name, &person))

@@ -10,6 +10,7 @@
 #include "resources/entry_rules/entry_rules.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_events.h"
+#include "resources/live/live_holds.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_names.h"
 #include "resources/live/live_caller.h"
@@ -172,7 +173,11 @@ static struct access_guest guest_of(const struct update *update)
 	guest.user_id = update->peer.user_id;
 	guest.entry = update->peer.entry;
 	guest.code = update->peer.code;
-	media_read_role(update->role_document, &update->template, &guest);
+	media_read_role(update->role_document, &update->template,
+			live_held(&update->view->live, &update->template,
+				  template_role_index(&update->template, update->role),
+				  update->role_document),
+			&guest);
 	return guest;
 }
 
@@ -211,7 +216,8 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 	       record_put(&live_table, call->transaction, live, fault);
 }
 
-/* Gives the person the name and the metadata that the media server was told. If somebody else has
+/* Gives the person the name and the metadata that the media server was told, and notes the rights
+ * that it was given, asking->notes. If somebody else has
  * taken the name meanwhile, the person gets a number, as do guests whose name a program gives to
  * somebody else; the media server gets it when the rules are enforced next. */
 static bool put_names(struct call *call, struct update *update, struct fault *fault)
@@ -234,6 +240,8 @@ static bool put_names(struct call *call, struct update *update, struct fault *fa
 	}
 	if (update->metadata.data != NULL && !peer.is_anonymous)
 		peer.metadata = update->metadata;
+	if (call->asking->notes != 0)
+		peer.rights = call->asking->notes;
 	return record_put(&peer_table, call->transaction, &peer, fault);
 }
 
@@ -386,6 +394,7 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	asking = update_ask(call, &update);
 	guest = guest_of(&update);
 	asking->step = STEP_UPDATE;
+	asking->notes = guest.role.data == NULL ? 0 : server_rights_of(&guest);
 	if (asking->rank == ASKED_FOR_ONESELF) {
 		asking->asked[0].parts = (update.name.data != NULL ? ASKED_PART_NAME : 0) |
 					 (update.metadata.data != NULL ? ASKED_PART_METADATA : 0);

@@ -48,15 +48,19 @@ static bool moderates(const json_t *role)
 	       media_permits(role, "mute") && media_permits(role, "changeRole");
 }
 
-void media_read_role(const json_t *role, const struct template_record *template,
+void media_read_role(const json_t *role, const struct template_record *template, unsigned held,
 		     struct access_guest *guest)
 {
+	const bool holds_audio = (held & 1U << HELD_AUDIO) != 0;
+	const bool holds_video = (held & 1U << HELD_VIDEO) != 0;
 	const json_t *allowed = nested_member(role, "publishParams", "allowed");
 	const json_t *subscribed = nested_member(role, "subscribeParams", "subscribeToRoles");
 
-	guest->audio = has_text(allowed, SLICE("audio"));
-	guest->video = has_text(allowed, SLICE("video"));
+	guest->audio = has_text(allowed, SLICE("audio")) && !holds_audio;
+	guest->video = has_text(allowed, SLICE("video")) && !holds_video;
 	guest->screen = has_text(allowed, SLICE("screen"));
+	guest->screen_audio = guest->screen && !holds_audio;
+	guest->data = !json_is_false(nested_member(role, "permissions", "chat"));
 	guest->subscribes = json_array_size(subscribed) > 0;
 	guest->subscribes_to_all = true;
 	for (size_t i = 0; guest->subscribes_to_all && i < template->role_count; i++)
@@ -186,7 +190,7 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		server->private_key = key->private_key;
 	}
 
-	media_read_role(role, admission->template, guest);
+	media_read_role(role, admission->template, admission->held, guest);
 	if (!media_permits(role, "joinOutsideWindow"))
 		guest->expires = least(guest->expires, room->closes_at);
 	guest->size = media_room_size(document);

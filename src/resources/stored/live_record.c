@@ -24,6 +24,11 @@ static const char *const name_origin_names[NAME_ORIGINS] = {
 	[NAME_COUNTED] = "counted",
 };
 
+const char *const held_source_names[HELD_SOURCES] = {
+	[HELD_AUDIO] = "audio",
+	[HELD_VIDEO] = "video",
+};
+
 /* ---- tables ---- */
 
 static const struct member role_members[] = {
@@ -31,6 +36,13 @@ static const struct member role_members[] = {
 	{ "count", AS_NUMBER(4, 1, UINT32_MAX), AT(struct live_role, count) },
 };
 static const struct record_table role_table = { ITEMS(struct live_role, role_members) };
+
+static const struct member hold_members[] = {
+	{ "type", AS_CHOICE(HELD_SOURCES - 1, held_source_names), AT(struct hold, source) },
+	{ "role", AS_TEXT(0, LIVE_ROLE_MOST), MARKED(MEMBER_ABSENT), AT(struct hold, role) },
+	{ "freed", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct hold, is_freed) },
+};
+static const struct record_table hold_table = { ITEMS(struct hold, hold_members) };
 
 static const struct member live_members[] = {
 	{ "room_id", AS_KEY_OF(room, OUTLIVES), AT(struct live, stored.id) },
@@ -56,10 +68,12 @@ static const struct member live_members[] = {
 	{ "ended_at", AS_TIME, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct live, ended) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
+	{ "holds", AS_LIST(struct live, hold_count, HOLDS_MOST, hold_table), SINCE(3),
+	  MARKED(MEMBER_ABSENT), AT(struct live, holds) },
 };
 const struct record_table live_table = {
 	RECORD(struct live, live_members, 1, &kind_live),
-	VERSION(2),
+	VERSION(3),
 };
 
 static const struct member session_members[] = {
@@ -118,10 +132,12 @@ static const struct member peer_members[] = {
 	{ "new_name", AS_TEXT(0, LIVE_NAME_MOST), SINCE(3), MARKED(MEMBER_ABSENT),
 	  AT(struct peer, new_name) },
 	{ "name_id", AS_ID, SINCE(3), MARKED(MEMBER_DERIVED), AT(struct peer, name_id) },
+	{ "rights", AS_NUMBER(4, 0, RIGHTS_END - 1), SINCE(4), MARKED(MEMBER_DERIVED),
+	  AT(struct peer, rights) },
 };
 const struct record_table peer_table = {
 	RECORD(struct peer, peer_members, 4, &kind_peer),
-	VERSION(3),
+	VERSION(4),
 };
 
 static const struct member stay_members[] = {

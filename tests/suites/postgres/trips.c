@@ -394,6 +394,8 @@ static const struct {
 	{ METHOD_POST, "/v2/active-rooms/$r/peers/$p", "{\"name\":\"x\"}", 501, 6, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/peers/$p/mute", "{\"type\":\"audio\",\"mute\":true}",
 	  501, 5, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/mute", "{\"type\":\"audio\",\"hold\":true}", 501, 4,
+	  NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/send-message", "{\"message\":\"x\"}", 501, 4, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/remove-peers", "{\"peer_id\":\"$p\"}", 501, 4, NULL,
 	  0 },

@@ -494,13 +494,19 @@ static const struct {
 	bool is_right;
 } permissions[] = {
 	{ "", true },
-	{ "{\"can_subscribe\":true,\"can_publish\":true}", true },
-	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_sources\":" ALL_SOURCES "}",
+	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_data\":true}", true },
+	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_data\":true,"
+	  "\"can_publish_sources\":" ALL_SOURCES "}",
 	  true },
-	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_sources\":[\"CAMERA\"]}",
+	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_data\":true,"
+	  "\"can_publish_sources\":[\"CAMERA\"]}",
 	  false },
-	{ "{\"can_subscribe\":true,\"can_publish\":false}", false },
-	{ "{\"can_subscribe\":false,\"can_publish\":true}", false },
+	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_data\":true,"
+	  "\"can_publish_sources\":[\"MICROPHONE\",\"CAMERA\",\"SCREEN_SHARE\"]}",
+	  false },
+	{ "{\"can_subscribe\":true,\"can_publish\":true}", false },
+	{ "{\"can_subscribe\":true,\"can_publish\":false,\"can_publish_data\":true}", false },
+	{ "{\"can_subscribe\":false,\"can_publish\":true,\"can_publish_data\":true}", false },
 };
 
 START_TEST(who_has_other_rights_gets_those_of_the_role)
@@ -549,6 +555,7 @@ static const struct {
 	{ METHOD_POST, "/peers/EVE/mute?validate_only=true", "{\"type\":\"audio\",\"mute\":true}" },
 	{ METHOD_POST, "/peers/EVE/mute?validate_only=true",
 	  "{\"type\":\"audio\",\"mute\":false}" },
+	{ METHOD_POST, "/mute?validate_only=true", "{\"type\":\"audio\",\"hold\":true}" },
 	{ METHOD_POST, "/send-message?validate_only=true", "{\"message\":\"x\"}" },
 	{ METHOD_POST, "/remove-peers?validate_only=true", "{\"peer_id\":\"EVE\"}" },
 	{ METHOD_POST, "/remove-peers?validate_only=true", "{\"role\":\"host\",\"ban\":true}" },
@@ -564,21 +571,21 @@ static const struct {
 	enum caller_kind kind;
 	const char *of, *statuses;
 } askers[] = {
-	{ MANAGES, NULL, "22422222222222222" },
-	{ HAS_KEY, "live:write", "22422222222222244" },
-	{ HAS_KEY, "live:read", "22444444444444444" },
-	{ HAS_KEY, "rooms:write", "44444444444444444" },
-	{ HAS_KEY, "tickets:write", "44444444444444422" },
-	{ IS_INSIDE, "pollRead", "44244442444444444" },
-	{ IS_INSIDE, "sendRoomState", "22244442444444444" },
-	{ IS_INSIDE, "changeRole", "44224442444444444" },
-	{ IS_INSIDE, "mute", "44244442244444444" },
-	{ IS_INSIDE, "unmute", "44244442424444444" },
-	{ IS_INSIDE, "removeOthers", "44244442444224422" },
-	{ IS_INSIDE, "endRoom", "44244442444442244" },
-	{ WAS_REMOVED, NULL, "44444444444444444" },
-	{ IS_ELSEWHERE, NULL, "44444444444444444" },
-	{ IS_NOT_THERE, NULL, "44444444444444444" },
+	{ MANAGES, NULL, "224222222222222222" },
+	{ HAS_KEY, "live:write", "224222222222222244" },
+	{ HAS_KEY, "live:read", "224444444444444444" },
+	{ HAS_KEY, "rooms:write", "444444444444444444" },
+	{ HAS_KEY, "tickets:write", "444444444444444422" },
+	{ IS_INSIDE, "pollRead", "442444424444444444" },
+	{ IS_INSIDE, "sendRoomState", "222444424444444444" },
+	{ IS_INSIDE, "changeRole", "442244424444444444" },
+	{ IS_INSIDE, "mute", "442444422424444444" },
+	{ IS_INSIDE, "unmute", "442444424244444444" },
+	{ IS_INSIDE, "removeOthers", "442444424444224422" },
+	{ IS_INSIDE, "endRoom", "442444424444442244" },
+	{ WAS_REMOVED, NULL, "444444444444444444" },
+	{ IS_ELSEWHERE, NULL, "444444444444444444" },
+	{ IS_NOT_THERE, NULL, "444444444444444444" },
 };
 
 static const char *with_ids(const char *text, const char *ada, const char *eve)

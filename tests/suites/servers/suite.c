@@ -28,6 +28,7 @@ int main(void)
 	add_surveys(live, promises);
 	add_acts(live, promises, inside);
 	add_door(live, inside);
+	add_holds(live);
 	add_inside(live, inside);
 	add_events(live);
 	add_making(making);

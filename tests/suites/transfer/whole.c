@@ -187,7 +187,8 @@ static const struct {
 	  "{\"strange\":true,\"order_last\":true,\"name_origin\":\"given\",\"new_name\":\"n\"}" },
 	{ "live", "", NULL,
 	  "{\"given\":true,\"left_unseen\":true,\"closing_at\":\"2026-01-01T00:00:00.000Z\","
-	  "\"ended_at\":\"2026-01-01T00:00:00.000Z\"}" },
+	  "\"ended_at\":\"2026-01-01T00:00:00.000Z\",\"holds\":[{\"type\":\"video\",\"role\":\"r\","
+	  "\"freed\":true}]}" },
 };
 
 /* A delivery of the webhook whose position is in a line. */
