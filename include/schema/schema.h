@@ -242,7 +242,16 @@ struct shape_plan {
 /* Returns true if the body and the response are the list that is the only member. */
 bool shape_is_bare(const struct shape *shape);
 /* Returns the row of the shape after this one, the first one after NULL, and NULL at the end. */
-const struct field *shape_next(const struct shape *shape, const struct field *row);
+static inline const struct field *shape_next(const struct shape *shape, const struct field *row)
+{
+	for (row = row == NULL ? shape->fields : row + 1; row < shape->fields + shape->field_count;
+	     row++) {
+		if (row->views == 0 || (row->views & shape->views) != 0)
+			return row;
+	}
+	return NULL;
+}
+
 /* Returns the row of a member, or NULL. */
 const struct field *shape_field(const struct shape *shape, const char *name);
 /* Returns true if the text obeys the rule. For texts outside a body, such as a name in a path. */

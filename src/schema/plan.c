@@ -19,15 +19,6 @@ bool shape_is_bare(const struct shape *shape)
 	return (shape->fields[0].flags & FIELD_BARE) != 0;
 }
 
-const struct field *shape_next(const struct shape *shape, const struct field *row)
-{
-	row = row == NULL ? shape->fields : row + 1;
-	while (row < shape->fields + shape->field_count && row->views != 0 &&
-	       (row->views & shape->views) == 0)
-		row++;
-	return row < shape->fields + shape->field_count ? row : NULL;
-}
-
 const struct field *shape_field(const struct shape *shape, const char *name)
 {
 	const struct field *row = NULL;
