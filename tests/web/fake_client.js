@@ -114,6 +114,11 @@ class Participant {
 	}
 }
 class LocalParticipant extends Participant {
+	/** Keeps what is sent in globalThis.fake.texts; with globalThis.fake.no_texts nothing can be sent. */
+	async sendText(text, options) {
+		if (globalThis.fake.no_texts) throw new Error("not sent");
+		(globalThis.fake.texts ??= []).push({ text, ...options });
+	}
 	get isMicrophoneEnabled() {
 		return this.#is_on(Source.Microphone);
 	}
@@ -157,6 +162,7 @@ class LocalParticipant extends Participant {
 const claims_of = (token) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0))));
 
 export class Room extends Emitter {
+	engine = new Emitter();
 	constructor(options) {
 		super();
 		this.options = options;
@@ -177,6 +183,8 @@ export class Room extends Emitter {
 		// The test tells the media server who is there now.
 		const sid = await globalThis.let_in({ room: claims.video.room, identity, name, attributes });
 		Object.assign(this.localParticipant, { sid, identity, name, attributes });
+		// Who was inside before.
+		globalThis.fake.first?.(this);
 	}
 	async disconnect() {
 		this.emit(RoomEvent.Disconnected, 1);
@@ -209,6 +217,16 @@ export class Room extends Emitter {
 	say(topic, value, identity = "") {
 		const bytes = new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 		this.emit(RoomEvent.DataReceived, bytes, this.remoteParticipants.get(identity), 0, topic, 0, identity);
+	}
+	/** A packet of a text stream arrives, as the library's engine tells of it. */
+	packet(identity, type, value, to = []) {
+		this.engine.emit("dataPacketReceived", { participantIdentity: identity, destinationIdentities: to, value: { case: type, value } });
+	}
+	/** Somebody sends a text, in one packet as newer clients do. */
+	write(identity, text, to = [], attributes = {}) {
+		const contentHeader = { case: "textHeader", value: { operationType: 0 } };
+		const inlineContent = new TextEncoder().encode(text);
+		this.packet(identity, "streamHeader", { streamId: crypto.randomUUID(), topic: "lk.chat", contentHeader, attributes, compression: 0, inlineContent }, to);
 	}
 	end(reason) {
 		this.emit(RoomEvent.Disconnected, reason);

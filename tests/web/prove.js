@@ -7,6 +7,7 @@
 import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
+import * as chats from "./chat.js";
 import * as comforts from "./comfort.js";
 import * as embedded from "./embed.js";
 import * as administrator from "./console.js";
@@ -75,6 +76,12 @@ async function calls() {
 	await trust.tracks_of_others(browser);
 	await trust.claims_of_others(browser);
 	await trust.changes_of_role(browser);
+	await chats.texts_of_packets();
+	await chats.panels_in_calls(browser);
+	await chats.chat_in_calls(browser);
+	await chats.limits_of_chat(browser);
+	await chats.unread_in_chat(browser);
+	await chats.views_of_chat(browser);
 	await doors.waiting_guests(browser);
 	await doors.denials(browser);
 	await doors.admitting(browser);
@@ -161,7 +168,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, embedded, titled, trust, inside, quality, kept, comforts, doors, hosting, live, pictures, views, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, doors, hosting, live, pictures, views, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

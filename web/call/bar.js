@@ -172,6 +172,8 @@ export function bar(title, acts) {
 		},
 		/** Shows how many messages are unread. @param {number} n */
 		unread: show_unread,
+		/** Shows that the chat is being loaded. @param {boolean} yes */
+		loads_chat: (yes) => (yes ? chat.button.setAttribute("aria-busy", "true") : chat.button.removeAttribute("aria-busy")),
 		/** Shows which panel is open. @param {string | null} open */
 		panel(open) {
 			for (const [name, button] of Object.entries(panels)) {

@@ -133,11 +133,13 @@ export async function begin(page, entry, join, media) {
 		is_inside: ({ id }) => people().some((one) => one.id === id),
 		role_shown,
 		keep: (id) => view.keep(id),
+		write: () => messages.may_write() && ((person) => void messages.write_to(person)),
 		large: () => view.large(),
 		fill: (id) => view.fill(id),
 	});
 	const has_options = (/** @type {Person} */ one) =>
-		one.publishes || (!one.me && (may("removeOthers") || (may("mute") && one.hand) || (may("changeRole") && can_change(one, me))));
+		one.publishes ||
+		(!one.me && (messages.may_write() || may("removeOthers") || (may("mute") && one.hand) || (may("changeRole") && can_change(one, me))));
 	const list = people_list({
 		people,
 		role_shown,
@@ -149,7 +151,14 @@ export async function begin(page, entry, join, media) {
 		host: () => host,
 		close: () => panel.show(null),
 	});
-	const messages = chat({ close: () => panel.show(null) });
+	const messages = chat({
+		...{ room: room.name, people: () => people(), role_shown, note, signal },
+		is_host: (name) => me?.roles?.find((one) => one.name === name)?.host === true,
+		link: () => link,
+		unread: (n) => controls.unread(n),
+		busy: (yes) => controls.loads_chat(yes),
+		show: (open) => panel.show(open ? "chat" : null),
+	});
 	/** Loads what hosts have, when you are one, and says what you may do. */
 	async function equip_host() {
 		if (!host && is_host()) {
@@ -177,7 +186,7 @@ export async function begin(page, entry, join, media) {
 		screen: () => turn("screen"),
 		hand: hand.turn,
 		leave: ask_to_leave,
-		chat: () => panel.toggle("chat"),
+		chat: () => void messages.press(),
 		people: () => panel.toggle("people"),
 		help: () => show_keys(is_host() ? words.host_keys.filter((_, i) => may(i === 0 ? "mute" : "removeOthers")) : []),
 		mute_all: () => host?.mute_all(),
@@ -253,6 +262,7 @@ export async function begin(page, entry, join, media) {
 			{
 				id: "me",
 				sid: "",
+				identity: "",
 				name: entry.name,
 				role: entry.role.name,
 				me: true,
@@ -282,6 +292,7 @@ export async function begin(page, entry, join, media) {
 		shown = all;
 		view.show(all);
 		list.show(all);
+		messages.people();
 		draw_count(all.length);
 		draw_controls();
 		if (state !== "connected") return;
@@ -450,6 +461,7 @@ export async function begin(page, entry, join, media) {
 		const was_lost = root.classList.contains("lost");
 		root.classList.toggle("lost", lost);
 		if (lost === was_lost) return;
+		messages.set({ away: lost });
 		if (lost) {
 			view.speaking(new Set());
 			say(words.reconnecting, { key: "state", symbol: "weak", stay: true, bad: true });
@@ -485,6 +497,7 @@ export async function begin(page, entry, join, media) {
 		view.limit(asked_of(me.role.subscribeParams));
 		held.take(me);
 		equip_host().catch(() => {});
+		messages.set({ may_write: me.role.permissions.chat !== false });
 		draw();
 		if (is_other && name !== role) say(words.role_now(role_shown(name)), { key: "role", symbol: "key" });
 		role = name;
@@ -506,6 +519,7 @@ export async function begin(page, entry, join, media) {
 			if (link?.role() === role) setTimeout(learn_role, Math.random() * Math.min(SPREAD, named * SPREAD_BY));
 		},
 		message(topic, text) {
+			if (topic === "chat") messages.announce(text);
 			if (topic !== "anteroom") return say(text.slice(0, MESSAGE), { symbol: "send" });
 			try {
 				const message = JSON.parse(text);
@@ -528,6 +542,8 @@ export async function begin(page, entry, join, media) {
 			stands = now;
 			show_state();
 		},
+		text: (text) => messages.text(text),
+		text_lost: (from, name, why) => messages.lost(from, name, why),
 		loss: (by) => view.step(by),
 		sound(plays) {
 			if (plays) return note.drop("sound");
@@ -577,6 +593,7 @@ export async function begin(page, entry, join, media) {
 		// After a reload: the devices that were on.
 		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);
 		tell_troubles();
+		messages.joined(people().length > 1);
 		follow_inside().catch(() => {});
 		await learn_role();
 	} catch (error) {

@@ -6,6 +6,7 @@ import { chosen_device, chosen_speaker } from "./device.js";
 import { watch_flow } from "./flow.js";
 import { watch_loss } from "./loss.js";
 import { most_of, most_of_screen, options_of, screen_options } from "./options.js";
+import { TO, TOPIC, watch_texts } from "./texts.js";
 import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
 
 /** @typedef {"audio" | "video" | "screen"} Kind */
@@ -17,12 +18,13 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
  * @typedef {{ layers: { height: number, kbps: number }[], kbps: number, ask: (fps: number, layer: number) => void }} Received
  */
 /**
- * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `priority` is that of the
+ * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`; `identity` stays over a
+ * reload. `priority` is that of the
  * role, 1 to 5; `faces_me` is false for a rear camera; `known` is true if the service knows who it
  * is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of what is not a screen's;
  * `shares` of the picture of a screen, `screen_on` of its sound too. `raised` is when the hand went up, in ms since 1970,
  * or 0; `host` is true if the role may mute or remove others.
- * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
+ * @typedef {{ id: string, sid: string, identity: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
  *   mic: "on" | "off" | "none", voice_on: boolean, screen_on: boolean, camera: Shown | null, camera_on: boolean, faces_me: boolean,
  *   priority: number, camera_in: Received, screen_in: Received, screen: Shown | null, shares: boolean, hand: boolean, raised: number,
  *   host: boolean, weak: boolean, joined: number }} Person
@@ -33,7 +35,8 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
  *   message: (topic: string, text: string) => void, state: (state: "connected" | "reconnecting") => void,
  *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
  *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
- *   loss: (by: number) => void, put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
+ *   text: (text: import("./texts.js").Text) => void,
+ *   text_lost: (from: string, name: string, why: import("./texts.js").Cause) => void, loss: (by: number) => void, put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
  */
 /** @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null }} Tracks */
 
@@ -175,6 +178,7 @@ export function connection(lk, publish, on) {
 		return {
 			id: own ? "me" : one.sid,
 			sid: one.sid,
+			identity: one.identity,
 			name: one.name || one.identity,
 			role: one.attributes.role ?? "",
 			me: own,
@@ -289,6 +293,7 @@ export function connection(lk, publish, on) {
 		// people who have just come or left: only the identity tells. What people send each other is not shown.
 		if (identity === "") on.message(topic, new TextDecoder().decode(bytes));
 	});
+	watch_texts(room, event, on, over.signal);
 	room.on(event.SignalReconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnected, () => {
@@ -447,6 +452,13 @@ export function connection(lk, publish, on) {
 		play: () => room.startAudio(),
 		leave: () => room.disconnect(),
 		sid: () => me.sid,
+		/**
+		 * Sends a text. @param {string} text @param {string[]} identities of those who get it; empty for everyone
+		 * @param {string} [role] the role that they have
+		 * @returns {Promise<void>}
+		 */
+		write: (text, identities, role = "") =>
+			me.sendText(text, { topic: TOPIC, compress: false, destinationIdentities: identities, attributes: role ? { [TO]: role } : {} }),
 		/** @returns {string} the role that the media server says you have */
 		role: () => me.attributes.role ?? "",
 	};

@@ -24,10 +24,10 @@ export const can_change = (person, me) => me?.gives.some((role) => role !== pers
 
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
- *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, role_shown: (name: string) => string, keep: (id: string | null) => void, large: () => string | null,
+ *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, role_shown: (name: string) => string, keep: (id: string | null) => void, write: () => false | ((person: Person) => void), large: () => string | null,
  *   fill: (id: string) => void }} call
  */
-export function moderation({ server, say, me, is_inside, role_shown, keep, large, fill }) {
+export function moderation({ server, say, me, is_inside, role_shown, keep, write, large, fill }) {
 	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
 
 	/**
@@ -136,12 +136,14 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 	function options(person, button, id = person.id) {
 		const is_large = large() === id;
 		const { name } = person;
+		const write_to = !person.me && write();
 		menu(button, [
 			person.publishes && {
 				icon: is_large ? "unpin" : "pin",
 				text: is_large ? words.stop_large : words.keep_large,
 				act: () => keep(is_large ? null : id),
 			},
+			write_to && { icon: "chat", text: words.chat_write, act: () => write_to(person) },
 			id.startsWith("screen:") && {
 				icon: "full",
 				text: document.fullscreenElement?.matches(".tile") ? words.fullscreen.on : words.fullscreen.off,

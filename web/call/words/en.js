@@ -45,6 +45,11 @@ export default {
 	people_label: (/** @type {number} */ n, /** @type {number} */ waiting) =>
 		waiting ? `People, ${n}, ${waiting} waiting to join` : `People, ${n}`,
 	chat: "Chat",
+	chat_said: (/** @type {S} */ name, /** @type {S} */ text) => `${name}: ${text}`,
+	chat_said_private: (/** @type {S} */ name, /** @type {S} */ text) => `${name}, only to you: ${text}`,
+	chat_new: (/** @type {number} */ n) => (n === 1 ? "1 new message" : `${n} new messages`),
+	chat_failed: "Not sent.",
+	chat_write: "Send message",
 	chat_label: (/** @type {number} */ unread) => (unread ? `Chat, ${unread} unread` : "Chat"),
 	more: "More",
 	devices: "Devices…",
