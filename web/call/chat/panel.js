@@ -13,12 +13,13 @@ import { words } from "./words.js";
 /** @typedef {import("../chat.js").Only} Only */
 /** @typedef {import("../media.js").Person} Person */
 
-// Characters that are left when their number is shown, pixels of five lines, and pixels that count as the end.
+// Characters that are left when their number is shown, and pixels that count as the end.
 const COUNTED = 200;
-const FIVE_LINES = 130;
 const END = 40;
-// Milliseconds after which a message of the same person has its name and time again; until a saved file is let go.
+// Milliseconds: after which a message of the same person has its name and time again; for which nothing is read aloud
+// when the panel has been opened; until a saved file is let go.
 const LATER = 300000;
+const QUIET = 500;
 const LET_GO = 10000;
 
 const LINK = /(https:\/\/[^\s<>"]+[^\s<>".,;:!?)])/i;
@@ -286,7 +287,7 @@ export function chat_panel(element, call) {
 	}
 	function grow() {
 		field.style.height = "auto";
-		field.style.height = `${Math.min(field.scrollHeight + 2, FIVE_LINES)}px`;
+		field.style.height = `${field.scrollHeight + 2}px`;
 		tell();
 	}
 	/** @param {KeyboardEvent} event */
@@ -350,7 +351,7 @@ export function chat_panel(element, call) {
 		open() {
 			// What was there already is not read aloud as new.
 			log.setAttribute("aria-live", "off");
-			setTimeout(() => log.removeAttribute("aria-live"), COUNTED);
+			setTimeout(() => log.removeAttribute("aria-live"), QUIET);
 			draw();
 			people();
 			to_end();
