@@ -102,7 +102,7 @@ export const close = async (page) => {
 	await page.context().close();
 };
 export const tiles = (page) =>
-	page.locator(".tile").evaluateAll((all) => all.map((one) => one.querySelector(".tag, .caption-name").textContent.replace(/,.*/s, "")));
+	page.locator(".tile").evaluateAll((all) => all.map((one) => one.querySelector(".who").textContent));
 export const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
 
 /** From the link to a call and out again: what a role may do has a control. */
