@@ -253,6 +253,20 @@ export const acting = (browser) =>
 		await closed();
 		ok("the focus returns to the menu", (await focus()) === "Actions for Ann", await focus());
 
+		for (const [hold, words] of [
+			["", "Everyone is muted already."],
+			["true", "Everyone is muted already."],
+			["false", "People can unmute themselves again."],
+		]) {
+			await page.click(`${inside} ${button("Mute all")}`);
+			await page.selectOption(`${shown} [data-pointer='/hold'] select`, hold);
+			if (!hold) await accessible(page, "muting all");
+			await page.click(`${shown} ${button("Mute")}`);
+			await toasted(words);
+			await closed();
+		}
+		ok("all are muted, and may be kept so", true);
+
 		await page.click(`${inside} ${button("Message")}`);
 		await page.fill(`${shown} [data-pointer='/message'] input`, "We begin.");
 		await page.selectOption(`${shown} [data-pointer='/role'] select`, "host");

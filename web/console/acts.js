@@ -8,6 +8,7 @@ import { changed as tell_tabs } from "../lib/changes.js";
 import { announce, h } from "../lib/dom.js";
 import { set_text } from "../lib/rows.js";
 import { changed, only } from "../lib/schema.js";
+import { count_of } from "../lib/text.js";
 import { busy, dialog, menu, sentence, show_call, toast } from "../lib/ui.js";
 import { maker } from "./editor.js";
 import { form_for } from "./hints.js";
@@ -41,6 +42,17 @@ const KINDS = [
 	["audio", "Microphone", "Off"],
 	["video", "Camera", "Off"],
 	["screen", "Screen", "Not shared"],
+];
+/** What is muted of all people, by the value of the field. @type {[string, string][]} */
+const SOURCES = [
+	["audio", "All sound"],
+	["video", "Cameras"],
+];
+/** What holds afterwards, by the value of the field. @type {[string, string][]} */
+const HOLDS = [
+	["", "As it is now"],
+	["true", "Nobody can unmute themselves until the session ends"],
+	["false", "Everyone can unmute themselves again; mute nobody"],
 ];
 /** What a media server may not enforce of a role. @type {Record<string, string>} */
 const UNENFORCED = {
@@ -291,6 +303,28 @@ async function remove(acts, person) {
 	});
 }
 
+/** Mutes everyone, or a role. @param {Acts} acts */
+async function mute_all(acts) {
+	const [doc, roles] = await Promise.all([openapi(), roles_of(acts)]);
+	const names = roles.length === 0 ? ["type", "hold"] : ["type", "role", "hold"];
+	const whole = only(form_for(doc, "POST /v2/active-rooms/{}/mute"), names);
+	const held = with_choice("hold", with_choice("type", whole, SOURCES), HOLDS);
+	ask({
+		title: "Mute people inside",
+		schema: with_choice("role", held, [["", "Everyone"], ...role_choices(roles)]),
+		value: { type: "audio" },
+		verb: "Mute",
+		async send({ type, role, hold }) {
+			const body = { type, role: role || undefined, hold: hold ? hold === "true" : undefined };
+			const { data } = await call("POST", `${path_of(acts)}/mute`, { body });
+			const muted = `${count_of(data.muted, "person", "people")} muted.`;
+			if (data.missed > 0) return `${muted} ${count_of(data.missed, "person", "people")} could not be reached.`;
+			if (hold === "false") return "People can unmute themselves again.";
+			return data.muted === 0 ? "Everyone is muted already." : muted;
+		},
+	});
+}
+
 /** @param {Acts} acts */
 async function end(acts) {
 	const whole = form_for(await openapi(), "POST /v2/active-rooms/{}/end-room");
@@ -323,10 +357,12 @@ async function end(acts) {
 /** Creates the buttons for all people inside. @param {Acts} acts */
 export function crowd_buttons(acts) {
 	const message = h("button", { type: "button" }, "Message");
+	const silence = h("button", { type: "button" }, "Mute all");
 	const finish = h("button.danger", { type: "button" }, "End for all");
 	message.addEventListener("click", () => busy(message, opened(() => send_message(acts, null))));
+	silence.addEventListener("click", () => busy(silence, opened(() => mute_all(acts))));
 	finish.addEventListener("click", () => busy(finish, opened(() => end(acts))));
-	return [message, finish];
+	return [message, silence, finish];
 }
 
 /**

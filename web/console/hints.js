@@ -21,6 +21,7 @@ export const SUBJECTS = [
 	[/\/keys/, "key"],
 	[/\/backends/, "backend"],
 	[/\/bans/, "ban"],
+	[/\/active-rooms\/\{\}\/mute$/, "mute"],
 	[/\/remove-peers$/, "removal"],
 	[/\/end-room$/, "end"],
 	[/\/send-message$/, "message"],
@@ -36,6 +37,9 @@ const LABELS = {
 	"code/name": "Display name",
 	"end/lock": "Disable the room",
 	"message/role": "To",
+	"mute/hold": "Afterwards",
+	"mute/role": "Whom",
+	"mute/type": "What",
 	"peer/name": "Display name",
 	"removal/ban": "Also ban from this room",
 };
@@ -66,6 +70,9 @@ export const HINTS = {
 	"removal/reason": "Shown to the person. Optional.",
 	"removal/ban":
 		"Bans people with a user ID of their own: from a code for one person, or from your application. For others, ban the code.",
+	"mute/type": "",
+	"mute/role": "",
+	"mute/hold": "People whose role may mute others can always unmute themselves.",
 	"end/reason": "Shown to the people inside. Optional.",
 	"end/lock": "Nobody can join until you enable the room again.",
 	"message/message": "",
@@ -180,6 +187,7 @@ export const HINTS = {
 	"role/permissions/browserRecording": "",
 	"role/permissions/sendRoomState": "",
 	"role/permissions/joinOutsideWindow": "Join before the room opens and after it has closed.",
+	"role/permissions/chat": "Not set: they may. Off: the media server drops all that they send, reactions too.",
 	"role/permissions/pollRead": "Not set: the field is left out, and your client decides.",
 	"role/permissions/pollWrite": "Not set: the field is left out, and your client decides.",
 	"role/permissions/moderator":
