@@ -115,7 +115,7 @@ const speaks = (page, i) =>
 const settled = (page) =>
 	page.waitForFunction(() => [...document.querySelectorAll("video")].every((one) => one.hidden || one.videoWidth > 0));
 
-/** Each view: its name, the window, how many others there are, and what is done before. That returns how it is undone; the list of people is closed in any case. */
+/** Each view: its name, the window, how many others there are, and what is done before. That returns how it is undone; panels are closed in any case. */
 const VIEWS = [
 	["01-one-light", wide, 0],
 	["01-one-dark", wide, 0],
@@ -137,6 +137,15 @@ const VIEWS = [
 	["10-screen-landscape-light", landscape, 8, share],
 	["11-people-light", wide, 8, (page) => page.click(control("people"))],
 	["11-people-portrait-dark", portrait, 8, (page) => page.click(control("people"))],
+	["11-more-light", wide, 8, show_more],
+	["11-more-portrait-light", portrait, 8, show_more],
+	["11-chat-light", wide, 8, chat],
+	["11-chat-dark", wide, 8, chat],
+	["11-chat-portrait-light", portrait, 8, chat],
+	["11-chat-portrait-dark", portrait, 8, chat],
+	["11-chat-menu-light", wide, 8, chat_options],
+	["11-chat-unread-light", wide, 8, unread],
+	["11-chat-unread-portrait-dark", portrait, 8, unread],
 	["12-moderation-menu-dark", wide, 2, options_of_a_person],
 	["12-remove-dialog-dark", wide, 2, remove_a_person],
 	["12-removed-note-dark", wide, 2, removed_a_person],
@@ -180,6 +189,39 @@ async function share(page) {
 		fake.room.emit("TrackSubscribed", one.add("screen_share").track, null, one);
 	});
 	await page.waitForSelector(".tile.screen video:not([hidden])");
+}
+async function show_more(page) {
+	await page.click(control("more"));
+	return () => escape(page);
+}
+async function chat(page) {
+	await page.click(control("chat"));
+	await page.waitForSelector(".chat-log", { state: "visible" });
+	await page.evaluate(() => {
+		if (document.querySelector(".chat-entry")) return;
+		fake.room.write("PA_0", "Good morning everyone!");
+		fake.room.write("PA_0", "The plan is at https://example.org/plan – please open page 3.");
+		fake.room.write("PA_1", "Which table?");
+		fake.room.write("PA_2", "May I leave ten minutes early today?", [fake.room.localParticipant.identity]);
+		fake.room.say("chat", "The room closes at 10:45.");
+		fake.room.write("PA_0", "Thank you! Then I will send you my figures this afternoon.");
+	});
+	await page.waitForSelector(".chat-entry.service");
+	await close_notes(page);
+}
+async function chat_options(page) {
+	await chat(page);
+	await page.click("[aria-label='Chat options']");
+	return () => escape(page);
+}
+/** Somebody writes while the chat is closed. */
+async function unread(page) {
+	await page.evaluate(() => fake.room.write("PA_1", "The figures of October are missing. Shall I ask for them, or do we leave the row empty until Monday?"));
+	await page.waitForSelector(note("Jonas"));
+	return async () => {
+		await close_notes(page);
+		await chat(page);
+	};
 }
 async function show_keys(page) {
 	await page.keyboard.press("?");
@@ -282,7 +324,7 @@ async function views(browser, stand) {
 			const undo = await act?.(page);
 			await shoot(page, name);
 			await undo?.();
-			if (await page.isVisible(".people")) await page.click(".people .panel-head [aria-label=Close]");
+			if ((await page.locator(".panel:visible").count()) > 0) await page.click(".panel:visible .panel-head [aria-label=Close]");
 		}
 		await close(page);
 	}
