@@ -196,7 +196,7 @@ export const call = (browser) =>
 		ok("metadata that is no object: no hand", true);
 		await page.unroute("**/peers/*");
 		await page.evaluate(() => fake.room.come("PA_3", "Mara", [], { permissions: { canPublish: false } }));
-		await says(page, control("people"), "People, 4");
+		await says(page, control("people"), "People, 4, 1 raised hand");
 		ok("who only watches has no tile", (await tiles(page)).length === 3);
 		await page.click(control("people"));
 		await page.waitForSelector(".watching:has-text('1 person is watching')");
@@ -509,6 +509,7 @@ export const ends = (browser) =>
 				"Try again",
 				{ message: "Role is full" },
 			],
+			["locked", () => fake.room.end(4), "The room is locked", "A host has locked it", "Try again", { message: "Room is locked" }],
 			["another tab", () => fake.room.end(2), "The call continues in another tab", "", "Use it here"],
 			[
 				"lost",

@@ -213,6 +213,7 @@ export const denials = (browser) =>
 			["closed", "Room is closed", "This room is closed", "Ask the people who run it."],
 			["expired", "Room code has expired", "This invitation has expired", "Ask for a new one."],
 			["disabled", "Room is disabled", "This link is not active", "The room is closed for now."],
+			["locked", "Room is locked", "The room is locked", "A host has locked it, so nobody else can join."],
 			["banned", "Banned from this room", "You cannot join this room", "excluded you from it"],
 		]) {
 			const door = new Door();
@@ -226,6 +227,16 @@ export const denials = (browser) =>
 			if (name === "denied") await accessible(page, "not let in");
 			await close(page);
 		}
+		const locked = Object.assign(new Door(), { refusal: ["Room is locked"] });
+		const outside = await open_join(browser, stand, stand.codes.guest, {}, () => {}, (one) => locked.answer(one));
+		await press_join(outside, "Nora Fuchs");
+		await outside.waitForSelector(title("The room is locked"));
+		await accessible(outside, "a locked room, outside");
+		locked.refusal = null;
+		await outside.click(button("Try again"));
+		await outside.waitForSelector(button("Ask to join"));
+		ok("a locked room can be tried again", true);
+		await close(outside);
 		const door = new Door();
 		door.refusal = ["Not admitted", ["reason: Not today."]];
 		const page = await open_join(browser, stand, stand.codes.guest, {}, () => {}, (one) => door.answer(one));

@@ -14,7 +14,7 @@ const focused = (page) => page.evaluate(() => document.activeElement.getAttribut
 const texts = async (page, selector) => (await page.locator(selector).allTextContents()).join();
 
 /** The service for a room, as far as it is for hosts. */
-class House extends Door {
+export class House extends Door {
 	held = [];
 	holds = [];
 	/** What was asked for: the end of the path, and the body. */
@@ -108,6 +108,9 @@ export const lists_of_hosts = (browser) =>
 		await page.fill(".people-search", "zz");
 		ok("nobody is found", (await texts(page, ".nobody")) === "Nobody has this name.");
 		await accessible(page, "a search that finds nobody");
+		await come(page, [["PC_1", "Anna (2)"]]);
+		await page.fill(".people-search", "anna");
+		ok("the number of a name that is taken is no initial", (await texts(page, ".people-rows .face")) === "A", await texts(page, ".people-rows .face"));
 		await close(page);
 		const [guest] = await enter(browser, stand, "guest");
 		await come(guest, [["PA_3", "Ben", "host"]]);

@@ -5,6 +5,7 @@
 
 import { close, connected, control, knows_role, make_call, note, open_join, press_join, title } from "./call.js";
 import { Door } from "./door.js";
+import { House } from "./hosts.js";
 import { PICTURES, group, picture } from "./stand.js";
 
 const NAMES =
@@ -301,8 +302,8 @@ const shoot = (page, name) =>
 
 const close_notes = (page) => page.evaluate(() => document.querySelectorAll(".note-close").forEach((one) => one.click()));
 /** Opens the call as a host, who is muted: the microphone of the tests beeps. */
-async function enter(browser, stand, options, serve) {
-	const page = await open_join(browser, stand, stand.codes.host, options, drawn, serve);
+async function enter(browser, stand, options, serve, role = "host") {
+	const page = await open_join(browser, stand, stand.codes[role], options, drawn, serve);
 	await page.waitForFunction(() => document.querySelector(".preview video")?.videoWidth > 0);
 	const known = knows_role(page);
 	await press_join(page, "Kim Arndt");
@@ -400,6 +401,84 @@ async function entries(browser, stand) {
 	await close(banned);
 }
 
+/** What hosts have in the list, and a microphone that is held. Each: its name, the window, the house, and what is done. */
+const HOSTS = [
+	["31-hosts-list-light", wide, { waits: ["Nora Fuchs"] }, show_list],
+	["31-hosts-list-portrait-dark", portrait, { waits: ["Nora Fuchs"] }, show_list],
+	["31-hosts-locked-dark", wide, { state: "locked", holds: [{ type: "audio" }] }, show_list],
+	["31-hosts-muted-light", wide, {}, mute_everybody],
+	["31-hosts-muted-portrait-dark", portrait, {}, mute_everybody],
+	["31-hosts-mute-menu-light", wide, {}, show_mute_menu],
+	["31-hosts-room-options-dark", wide, {}, show_room_options],
+	["31-hosts-denied-light", wide, { waits: ["Nora Fuchs", "Emil Storm"] }, deny_somebody],
+	["31-hosts-knock-portrait-light", portrait, { waits: ["Nora Fuchs", "Emil Storm"] }, see_who_waits],
+	["32-held-microphone-light", wide, { held: ["audio"] }, press_microphone, "guest"],
+	["32-held-microphone-portrait-dark", portrait, { held: ["audio"] }, press_microphone, "guest"],
+];
+async function show_list(page) {
+	if (await page.isVisible(note("is waiting"))) await page.click("button:text-is('Show')");
+	else await page.click(control("people"));
+	await page.waitForSelector(".people .person");
+}
+async function mute_everybody(page) {
+	await show_list(page);
+	await page.click("button:text-is('Mute all')");
+	await page.waitForSelector(note("8 people were muted."));
+}
+async function show_mute_menu(page) {
+	await show_list(page);
+	await page.click("[aria-label='Choose whom to mute']");
+}
+async function show_room_options(page) {
+	await show_list(page);
+	await page.click("[aria-label='Room options']");
+}
+async function deny_somebody(page) {
+	await page.click("button:text-is('Show')");
+	await page.click("[aria-label='Deny Emil Storm']");
+	await page.waitForSelector("#denied-title:visible");
+}
+async function see_who_waits(page) {
+	await page.waitForSelector(note("2 people are waiting to join."));
+}
+async function press_microphone(page) {
+	await page.click(control("audio"));
+	await page.waitForSelector(note("A host has turned off all microphones."));
+}
+async function hosts(browser, stand) {
+	for (const [name, size, { waits = [], ...state }, act, role] of HOSTS) {
+		const house = Object.assign(new House(), { muted: { muted: 8, missed: 0 } }, state);
+		for (const one of waits) house.add(one);
+		const page = await enter(browser, stand, { ...size, ...scheme(name) }, (one) => house.serve(one), role);
+		await come(page, 8);
+		await page.evaluate(() => {
+			// In another order than by name.
+			["PA_4", "PA_1", "PA_6"].forEach((id, i) => {
+				const one = fake.room.remoteParticipants.get(id);
+				one.metadata = '{"isHandRaised":true}';
+				one.attributes.hand = String(1000 + i);
+			});
+			const [host] = fake.room.remoteParticipants.values();
+			host.attributes.role = "host";
+			fake.room.emit("ParticipantMetadataChanged");
+		});
+		await speaks(page, 5);
+		await page.waitForSelector(".tile .mark.hand");
+		if (act !== see_who_waits && waits.length === 0) await close_notes(page);
+		await act(page);
+		if (act !== mute_everybody && act !== deny_somebody && act !== press_microphone && act !== see_who_waits) await close_notes(page);
+		await shoot(page, name);
+		await close(page);
+	}
+}
+export const pictures_of_hosts = (browser) =>
+	group("pictures of hosts", async () => {
+		if (!PICTURES) return;
+		const stand = await make_call("Pictures of hosts", "class-7b");
+		await hosts(browser, stand);
+		stand.livekit.stop();
+	});
+
 export const pictures_of_calls = (browser) =>
 	group("pictures of the call", async () => {
 		if (!PICTURES) return;
@@ -407,5 +486,6 @@ export const pictures_of_calls = (browser) =>
 		await entries(browser, stand);
 		await doors(browser, stand);
 		await views(browser, stand);
+		await hosts(browser, stand);
 		stand.livekit.stop();
 	});

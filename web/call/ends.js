@@ -22,6 +22,7 @@ const CAUSES = {
 	"Room is closed": "closed",
 	"Room is disabled": "disabled",
 	"Room is full": "full",
+	"Room is locked": "locked",
 	"room is disabled": "disabled",
 };
 
@@ -50,6 +51,8 @@ export function end_of(reason, told, was_connected, joining, lacks_room) {
 			return { symbol: "lock", title: joining.banned_title, text: joining.banned };
 		case "full":
 			return { symbol: "people", title: joining.full_title, text: joining.full, retry: joining.try_again };
+		case "locked":
+			return { symbol: "lock", title: joining.locked_title, text: joining.locked, retry: joining.try_again };
 		case "closed":
 			return { symbol: "clock", title: words.ended_title, text: words.closed, over: true };
 		case "duration":

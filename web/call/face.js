@@ -13,9 +13,12 @@ export function hue_of(text) {
 	return String(HUES[((sum ^ (sum >>> 7) ^ (sum >>> 15)) >>> 0) % HUES.length]);
 }
 
+// What the service puts behind a name that is taken: "Anna (2)".
+const NUMBER = / \(\d+\)$/;
+
 /** Returns the first letters of the first and the last word. @param {string} name */
 function initials(name) {
-	const parts = name.trim().split(/\s+/);
+	const parts = name.trim().replace(NUMBER, "").split(/\s+/);
 	const first = (/** @type {string | undefined} */ text) => [...(text ?? "")][0] ?? "";
 	return (first(parts[0]) + (parts.length > 1 ? first(parts.at(-1)) : "")).toLocaleUpperCase();
 }

@@ -118,10 +118,8 @@ export async function begin(page, entry, join, media) {
 	const { say } = note;
 	const warn = (/** @type {string} */ text, key = text) => say(text, { key, symbol: "warning", bad: true });
 	const is_host = () => may("mute") || may("removeOthers");
-	const tell = news(room.name, (one) => {
-		if (is_host()) say(words.raised(one.name), { key: `hand ${one.id}`, symbol: "hand" });
-		return is_host();
-	});
+	// The open list shows it.
+	const tell = news(room.name, (one) => is_host() && !list.open() && say(words.raised(one.name), { key: `hand ${one.id}`, symbol: "hand" }));
 	/** What hosts have. @type {import("./hosts.js").Hosts | null} */
 	let host = null;
 	const hand = own_hand({ link: () => (state === "connecting" ? null : link), server, say, draw: draw_controls });

@@ -13,7 +13,7 @@ const HAND = 10000;
 
 /** @typedef {import("./media.js").Person} Person */
 
-/** @param {string} room its name @param {(person: Person) => boolean} raised called for a hand that goes up; returns true if it says so itself */
+/** @param {string} room its name @param {(person: Person) => unknown} raised shows a note of a hand that goes up, unless it returns false */
 export function news(room, raised) {
 	/** @type {Map<string, Person> | null} */
 	let before = null;
@@ -40,7 +40,7 @@ export function news(room, raised) {
 			const was = known.get(one.id);
 			if (one.hand && !was?.hand && Date.now() - (told.get(one.id) ?? -HAND) >= HAND) {
 				told.set(one.id, Date.now());
-				if (!raised(one)) lines.push(words.raised(one.name));
+				if (raised(one) === false) lines.push(words.raised(one.name));
 			}
 			if (one.shares && !was?.shares) lines.push(words.shares(one.name));
 		}

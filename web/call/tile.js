@@ -6,7 +6,6 @@
 import { h, icon, put } from "../lib/dom.js";
 import { caption } from "./caption.js";
 import { face, hue_of } from "./face.js";
-import { host_mark } from "./host_mark.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
@@ -30,7 +29,7 @@ export function tile(id, is_screen, acts) {
 	const ground = h("div.face-place");
 	const mic = h("span.mic");
 	const name = h("span.who");
-	const host = h("span.is-host", { "aria-hidden": "true", hidden: true }, host_mark());
+	const host = h("span.is-host", { title: words.host, hidden: true }, icon("host"));
 	const state = h("span.off-screen");
 	const marks = h("div.marks", { "aria-hidden": "true" });
 	const options = h(

@@ -185,6 +185,8 @@ function refused(error, code) {
 		case "Room is full":
 		case "Role is full":
 			return stop(words.full_title, words.full, again);
+		case "Room is locked":
+			return stop(words.locked_title, words.locked, again);
 		case "Role admits nobody":
 			return stop(words.nobody_title, words.nobody);
 		case "Room is disabled":

@@ -42,6 +42,8 @@ const words = {
 	closed_title: "Der Raum ist geschlossen",
 	closed: (time) =>
 		time ? `Er wurde am ${time} geschlossen.` : "Fragen Sie die Person, die Sie eingeladen hat.",
+	locked_title: "Der Raum ist gesperrt",
+	locked: "Die Moderation hat ihn gesperrt, niemand sonst kann beitreten. Versuchen Sie es später erneut, oder fragen Sie die Personen im Raum.",
 	nobody_title: "Mit dieser Einladung kann zurzeit niemand beitreten",
 	nobody:
 		"Ihre Rolle ist zurzeit für niemanden freigegeben. Fragen Sie die Person, die Sie eingeladen hat.",

@@ -39,6 +39,8 @@ export default {
 	waits: "Keep this page open: it continues automatically.",
 	closed_title: "This room is closed",
 	closed: (/** @type {string | null} */ time) => (time ? `It closed on ${time}.` : "Ask the people who run it."),
+	locked_title: "The room is locked",
+	locked: "A host has locked it, so nobody else can join. Try again later, or ask the people who are inside.",
 	nobody_title: "Nobody can join with this invitation right now",
 	nobody: "Its role is closed to everyone. Ask the people who run the room.",
 	many_title: "Too many attempts from your network",
