@@ -1,14 +1,16 @@
 /* anteroom room, peer, door, code, key, ban, session and usage: requests to a running service, one
- * row each.
+ * row each. Path, options and their help are those of the route.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+
 #include "base/id.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/service_client.h"
 #include "command/table.h"
 #include "resources/codes/qr.h"
-#include "rules/room_code_rules.h"
+#include "service/routes.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -53,53 +55,50 @@ static const char *const day_columns[] = {
 
 #define SENT_MOST 9
 
-/* A member of the body, or of the query of a list, and the source of its value: an option, a
- * constant, or otherwise the operand at the same position after those of the path. */
+/* A member of the body, or of the query of a route that reads, and the source of its value: the
+ * operand at the same position after those of the path, a constant, or otherwise an option. */
 struct sent {
 	const char *name;
-	struct option_row option;
+	bool is_operand;
+	struct option_row option; /* without help: completed from the member's row in the shape */
 	const char *constant; /* true, false or a text; for a switch, the value if it is given */
 	bool is_list; /* its value is a comma-separated list, */
 	const char *word; /* unless it is this word; may be NULL */
 };
 
 /* clang-format off */
-#define OPERAND                            .option = { .name = NULL }
-#define TEXT_OPTION(word, takes, does)     .option = { word, takes, does, .kind = OPTION_TEXT }
-#define DURATION_OPTION(word, takes, does) \
-	.option = { word, takes, does, .kind = OPTION_DURATION, .least = 1 }
+#define OPERAND                            .is_operand = true
+#define AS(word)                           .option = { .name = word }
+#define TAKES(what)                        .option = { .argument = what }
+#define DURATION_OPTION(word, does) \
+	.option = { word, "DURATION", does, .kind = OPTION_DURATION, .least = 1 }
 #define SWITCH_OPTION(word, does)          .option = { word, NULL, does, .kind = OPTION_SWITCH }
+#define ASK_OPTION \
+	SWITCH_OPTION("ask", "has whoever comes by the person's code wait until the session closes"), .constant = "ask"
 #define ON                                 .constant = "true"
 #define OFF                                .constant = "false"
 
 static const struct client_command {
 	const char *name; /* name of the command */
-	enum service_method method;
-	/* Operands stand in braces, in order. {ROOM}, an ID or a name, is replaced by the ID. */
-	const char *path;
+	const char *operation; /* name of the route; the operands in its path come first */
 	const char *const *columns; /* NULL prints all members, and nothing for a deletion */
-	bool is_list; /* the list may have several pages */
+	bool creates; /* rejected if an object of that name exists */
 	const char *list; /* a member of the response: `columns` are those of its items */
-	bool is_text; /* the response is not JSON */
 	const char *secret; /* a member of the response that the server never shows again */
 	struct sent sent[SENT_MOST + 1];
 } client_commands[] = {
-	{ "room add", SERVICE_CREATE, "/v2/rooms", room_columns, .sent = {
-		{ "name", OPERAND },
-		{ "template_id", TEXT_OPTION("template", "ID", "the ID of a template (default: the account's default template)") },
-		{ "title", TEXT_OPTION("title", "TITLE", "what people see in place of the name") },
-		{ "description", TEXT_OPTION("description", "TEXT", "what the room is for") },
-		{ "opens_at", TEXT_OPTION("opens-at", "TIME", "such as 2026-11-23T09:00:00Z; nobody can join before") },
-		{ "closes_at", TEXT_OPTION("closes-at", "TIME", "nobody can join from this time on") } } },
-	{ "room list", SERVICE_GET, "/v2/rooms", room_columns, .is_list = true, .sent = {
+	{ "room add", "createRoom", room_columns, .creates = true, .sent = {
+		{ "name", OPERAND }, { "template_id", AS("template") }, { .name = "title" }, { .name = "description" },
+		{ .name = "opens_at" }, { .name = "closes_at" } } },
+	{ "room list", "listRooms", room_columns, .sent = {
 		{ "enabled", SWITCH_OPTION("enabled", "only enabled rooms"), ON },
 		{ "enabled", SWITCH_OPTION("disabled", "only disabled rooms"), OFF },
-		{ "name", TEXT_OPTION("name", "NAME", "only the room of this name") } } },
-	{ "room show", SERVICE_GET, "/v2/rooms/{ROOM}", .columns = NULL },
-	{ "room enable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", ON } } },
-	{ "room disable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", OFF } } },
-	{ "room end", SERVICE_POST, "/v2/active-rooms/{ROOM}/end-room", done_columns, .sent = {
-		{ "reason", TEXT_OPTION("reason", "TEXT", "what the people inside are told") },
+		{ .name = "name" } } },
+	{ "room show", "getRoom", .columns = NULL },
+	{ "room enable", "updateRoom", room_columns, .sent = { { "enabled", ON } } },
+	{ "room disable", "updateRoom", room_columns, .sent = { { "enabled", OFF } } },
+	{ "room end", "endRoom", done_columns, .sent = {
+		{ .name = "reason" },
 		{ "lock", SWITCH_OPTION("lock", "also disables the room, so that nobody can join"), ON } } },
 	{ "room mute", SERVICE_POST, "/v2/active-rooms/{ROOM}/mute", muted_columns, .sent = {
 		{ "type", OPERAND },
@@ -107,133 +106,126 @@ static const struct client_command {
 		{ "hold", SWITCH_OPTION("hold", "also keeps them muted, until the session closes"), ON },
 		{ "hold", SWITCH_OPTION("free", "lets them unmute themselves again, and mutes nobody"), OFF } } },
 
-	{ "peer list", SERVICE_GET, "/v2/active-rooms/{ROOM}/peers", peer_columns, .list = "peers", .sent = {
-		{ "role", TEXT_OPTION("role", "ROLE", "only people with this role") },
-		{ "user_id", TEXT_OPTION("user-id", "ID", "only the person with this user ID") } } },
-	{ "peer role", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}", changed_peer_columns, .sent = {
-		{ "role", OPERAND },
-		{ "door", SWITCH_OPTION("ask", "has whoever comes by the person's code wait until the session closes"), .constant = "ask" } } },
-	{ "peer mute", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}/mute", done_columns, .sent = {
-		{ "type", OPERAND }, { "mute", ON } } },
-	{ "peer unmute", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}/mute", done_columns, .sent = {
-		{ "type", OPERAND }, { "mute", OFF } } },
-	{ "peer remove", SERVICE_POST, "/v2/active-rooms/{ROOM}/remove-peers", removed_columns, .sent = {
+	{ "peer list", "listActivePeers", peer_columns, .list = "peers", .sent = {
+		{ .name = "role" }, { .name = "user_id" } } },
+	{ "peer role", "updateActivePeer", changed_peer_columns, .sent = { { "role", OPERAND }, { "door", ASK_OPTION } } },
+	{ "peer mute", "mutePeer", done_columns, .sent = { { "type", OPERAND }, { "mute", ON } } },
+	{ "peer unmute", "mutePeer", done_columns, .sent = { { "type", OPERAND }, { "mute", OFF } } },
+	{ "peer remove", "removePeers", removed_columns, .sent = {
 		{ "peer_id", OPERAND },
-		{ "reason", TEXT_OPTION("reason", "TEXT", "what the person is told") },
+		{ .name = "reason" },
 		{ "ban", SWITCH_OPTION("ban", "also bans the person from the room, until the ban is lifted"), ON },
-		{ "ban", DURATION_OPTION("ban-for", "DURATION", "also bans the person from the room for so long, such as 90s, 15m or 7d") },
-		{ "door", SWITCH_OPTION("ask", "has whoever comes by the person's code wait until the session closes"), .constant = "ask" } } },
+		{ "ban", DURATION_OPTION("ban-for", "also bans the person from the room for so long, such as 90s, 15m or 7d") },
+		{ "door", ASK_OPTION } } },
 
-	{ "door list", SERVICE_GET, "/v2/active-rooms/{ROOM}/tickets", waiting_columns, .list = "tickets" },
-	{ "door admit", SERVICE_POST, "/v2/active-rooms/{ROOM}/tickets", admitted_columns, .sent = {
+	{ "door list", "listTickets", waiting_columns, .list = "tickets" },
+	{ "door admit", "admitTickets", admitted_columns, .sent = {
 		{ "admit", OPERAND, .is_list = true, .word = "all" } } },
-	{ "door deny", SERVICE_POST, "/v2/active-rooms/{ROOM}/tickets/{TICKET}", decided_columns, .sent = {
-		{ "state", .constant = "denied" },
-		{ "reason", TEXT_OPTION("reason", "TEXT", "what the person is told") } } },
+	{ "door deny", "decideTicket", decided_columns, .sent = {
+		{ "state", .constant = "denied" }, { .name = "reason" } } },
 
-	{ "code add", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}", code_columns, .sent = {
-		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it is valid, such as 90s, 15m or 7d") },
-		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it expires, such as 2026-11-23T09:00:00Z") },
-		{ "not_before", TEXT_OPTION("not-before", "TIME", "when it becomes valid") },
-		{ "max_uses", .option = { "max-uses", "N", "how many times it can be used", OPTION_NUMBER, .least = 1, .most = USES_MOST } },
-		{ "user_id", TEXT_OPTION("user-id", "ID", "the user ID of the person it is for") },
-		{ "name", TEXT_OPTION("name", "NAME", "the display name of that person") },
-		{ "label", TEXT_OPTION("label", "TEXT", "a label, to filter lists by") },
-		{ "admission", TEXT_OPTION("admission", "open|ask", "whether people wait until somebody lets them in (default: as for the role)") },
-		{ "code", TEXT_OPTION("code", "WORDS", "a custom code in place of a random one") } } },
-	{ "code list", SERVICE_GET, "/v2/room-codes/room/{ROOM}", code_columns, .is_list = true, .sent = {
-		{ "state", TEXT_OPTION("state", "STATE", "active, disabled, expired, used_up, not_yet_valid, role_deleted") },
-		{ "role", TEXT_OPTION("role", "ROLE", "only codes for this role") },
-		{ "user_id", TEXT_OPTION("user-id", "ID", "only codes for this person") },
-		{ "label", TEXT_OPTION("label", "TEXT", "only codes with this label") } } },
-	{ "code show", SERVICE_GET, "/v2/room-codes/code/{CODE}", .columns = NULL },
-	{ "code enable", SERVICE_POST, "/v2/room-codes/code/{CODE}", code_columns, .sent = { { "enabled", ON } } },
-	{ "code disable", SERVICE_POST, "/v2/room-codes/code/{CODE}", code_columns, .sent = { { "enabled", OFF } } },
-	{ "code rotate", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}/rotate", code_columns, .sent = {
-		{ "grace_seconds", DURATION_OPTION("grace", "DURATION", "how long the current codes stay valid (default: not at all)") } } },
-	{ "code delete", SERVICE_DELETE, "/v2/room-codes/code/{CODE}", .columns = NULL },
+	{ "code add", "createRoomCode", code_columns, .sent = {
+		{ "expires_in", DURATION_OPTION("expires-in", "how long it is valid, such as 90s, 15m or 7d") },
+		{ .name = "expires_at" }, { .name = "not_before" }, { .name = "max_uses" }, { .name = "user_id" },
+		{ .name = "name" }, { .name = "label" }, { .name = "admission" }, { .name = "code" } } },
+	{ "code list", "listRoomCodes", code_columns, .sent = {
+		{ .name = "state" }, { .name = "role" }, { .name = "user_id" }, { .name = "label" } } },
+	{ "code show", "getRoomCode", .columns = NULL },
+	{ "code enable", "switchRoomCodeNamed", code_columns, .sent = { { "enabled", ON } } },
+	{ "code disable", "switchRoomCodeNamed", code_columns, .sent = { { "enabled", OFF } } },
+	{ "code rotate", "rotateRoomCode", code_columns, .sent = {
+		{ "grace_seconds", DURATION_OPTION("grace", "how long the current codes stay valid (default: not at all)") } } },
+	{ "code delete", "deleteRoomCode", .columns = NULL },
 
-	{ "key add", SERVICE_POST, "/v2/keys", .secret = "key", .sent = {
-		{ "name", OPERAND },
-		{ "scopes", OPERAND, .is_list = true },
-		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it expires, such as 2026-11-23T09:00:00Z") } } },
-	{ "key list", SERVICE_GET, "/v2/keys", key_columns, .is_list = true },
-	{ "key remove", SERVICE_DELETE, "/v2/keys/{KEY}", .columns = NULL },
+	{ "key add", "createKey", .secret = "key", .sent = {
+		{ "name", OPERAND }, { "scopes", OPERAND, .is_list = true }, { .name = "expires_at" } } },
+	{ "key list", "listKeys", key_columns, .list = NULL },
+	{ "key remove", "deleteKey", .columns = NULL },
 
-	{ "ban add", SERVICE_POST, "/v2/bans", ban_columns, .sent = {
-		{ "user_id", TEXT_OPTION("user-id", "ID", "the user ID of the person") },
-		{ "code", TEXT_OPTION("code", "CODE", "a code in place of a person; it is disabled, too") },
-		{ "room_id", TEXT_OPTION("room", "ID", "the ID of a room (default: all rooms of the account)") },
-		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it lasts, such as 90s, 15m or 7d (default: until it is lifted)") },
-		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it ends, such as 2026-11-23T09:00:00Z") },
-		{ "reason", TEXT_OPTION("reason", "TEXT", "why, for administrators") } } },
-	{ "ban list", SERVICE_GET, "/v2/bans", ban_columns, .is_list = true, .sent = {
-		{ "user_id", TEXT_OPTION("user-id", "ID", "only bans of this person") },
-		{ "room_id", TEXT_OPTION("room", "ID", "only bans from this room, without those from all rooms") } } },
-	{ "ban remove", SERVICE_DELETE, "/v2/bans/{BAN}", .columns = NULL },
+	{ "ban add", "createBan", ban_columns, .sent = {
+		{ .name = "user_id" }, { .name = "code" }, { "room_id", AS("room") },
+		{ "expires_in", DURATION_OPTION("expires-in", "how long it lasts, such as 90s, 15m or 7d (default: until it is lifted)") },
+		{ .name = "expires_at" }, { .name = "reason" } } },
+	{ "ban list", "listBans", ban_columns, .sent = { { .name = "user_id" }, { "room_id", AS("room") } } },
+	{ "ban remove", "deleteBan", .columns = NULL },
 
-	{ "session list", SERVICE_GET, "/v2/sessions", session_columns, .is_list = true, .sent = {
+	{ "session list", "listLiveSessions", session_columns, .sent = {
 		{ "active", SWITCH_OPTION("active", "only sessions that are open"), ON },
 		{ "active", SWITCH_OPTION("closed", "only sessions that are closed"), OFF },
-		{ "room_id", TEXT_OPTION("room", "ID", "only sessions of this room") },
-		{ "after", TEXT_OPTION("after", "TIME", "only sessions that began then or later, such as 2026-11-23") },
-		{ "before", TEXT_OPTION("before", "TIME", "only sessions that began then or earlier") } } },
-	{ "session show", SERVICE_GET, "/v2/sessions/{SESSION}", stay_columns, .list = "peers" },
-	{ "session attendance", SERVICE_GET, "/v2/sessions/{SESSION}/attendance.csv", .is_text = true, .sent = {
-		{ "timezone", TEXT_OPTION("timezone", "ZONE", "the time zone of the times, such as Europe/Berlin (default: UTC)") },
-		{ "separator", TEXT_OPTION("separator", "CHARACTER", "what separates the cells: a comma (default), a semicolon or a tab") } } },
-	{ "usage", SERVICE_GET, "/v2/usage", day_columns, .list = "data", .sent = {
-		{ "after", TEXT_OPTION("after", "DAY", "the first day, such as 2026-11-01 (default: 29 days before the last)") },
-		{ "before", TEXT_OPTION("before", "DAY", "the last day (default: today)") } } },
+		{ "room_id", AS("room") }, { "after", TAKES("TIME") }, { "before", TAKES("TIME") } } },
+	{ "session show", "getLiveSession", stay_columns, .list = "peers" },
+	{ "session attendance", "getAttendance", .sent = { { .name = "timezone" }, { .name = "separator" } } },
+	{ "usage", "getUsage", day_columns, .list = "data", .sent = {
+		{ "after", TAKES("DAY") }, { "before", TAKES("DAY") } } },
 };
 /* clang-format on */
 
 /* ---- options ---- */
 
-/* What the command line says about a member. */
+/* What the command line says about a member, besides the value that is sent, and the texts of its
+ * option. */
 struct said {
-	const char *text;
-	int64_t seconds;
 	unsigned number;
 	bool is_given;
+	char name[32], takes[80], help[160];
 };
 
-static struct option_row option_to(const struct sent *sent, struct said *said)
-{
-	struct option_row option = sent->option;
+#define STANDARD "Default: "
 
+/* What the row of a member leaves open is taken from its field: --user-id ID, the first sentence
+ * and the default of the field. */
+static struct option_row option_to(const struct sent *sent, const struct field *field,
+				   struct said *said, struct service_member *member)
+{
+	const bool is_time = field->kind == KIND_TIME, is_number = field->kind == KIND_INTEGER;
+	const char *last = strrchr(field->name, '_'), *standard = strstr(field->doc, STANDARD);
+	struct option_row option = sent->option;
+	size_t size = 0;
+
+	if (option.help == NULL) {
+		(void)snprintf(said->name, sizeof said->name, "%s", field->name);
+		for (char *at = said->name; (at = strchr(at, '_')) != NULL;)
+			*at = '-';
+		last = is_number ? "N" : is_time ? "TIME" : last == NULL ? field->name : last + 1;
+		(void)snprintf(said->takes, sizeof said->takes, "%s", last);
+		for (char *at = said->takes; *at != '\0'; at++)
+			*at = (char)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+		for (size_t i = 0; field->kind == KIND_CHOICE && field->choices[i] != NULL; i++)
+			size += (size_t)snprintf(said->takes + size, sizeof said->takes - size,
+						 "%s%s", i == 0 ? "" : "|", field->choices[i]);
+		assert(size < sizeof said->takes);
+		/* Without the capital and the full stop. */
+		size = (size_t)snprintf(said->help, sizeof said->help, "%c%.*s%s",
+					field->doc[0] | ' ', (int)strcspn(field->doc, ".;") - 1,
+					field->doc + 1,
+					is_time ? ", such as 2026-11-23T09:00:00Z" : "");
+		assert(size < sizeof said->help);
+		if (standard != NULL)
+			(void)snprintf(said->help + size, sizeof said->help - size,
+				       " (default: %.*s)",
+				       (int)strcspn(standard, ".") - (int)strlen(STANDARD),
+				       standard + strlen(STANDARD));
+		option.name = option.name == NULL ? said->name : option.name;
+		option.argument = option.argument == NULL ? said->takes : option.argument;
+		option.help = said->help;
+		option.kind = is_number ? OPTION_NUMBER : OPTION_TEXT;
+		option.least = (unsigned)field->minimum;
+		option.most = (unsigned)field->maximum;
+	}
 	if (option.kind == OPTION_SWITCH)
 		option.value.is_given = &said->is_given;
 	else if (option.kind == OPTION_DURATION)
-		option.value.seconds = &said->seconds;
+		option.value.seconds = &member->number;
 	else if (option.kind == OPTION_NUMBER)
 		option.value.number = &said->number;
 	else
-		option.value.text = &said->text;
+		option.value.text = &member->text;
 	return option;
-}
-
-static bool is_operand(const struct sent *sent)
-{
-	return sent->constant == NULL && sent->option.name == NULL;
 }
 
 static bool is_sent(const struct service_member *member)
 {
 	return member->text != NULL || member->number != 0;
-}
-
-static struct service_member member_said(const struct sent *sent, const struct said *said,
-					 const char *operand)
-{
-	struct service_member member = { .name = sent->name, .text = said->text };
-
-	member.number = said->seconds != 0 ? said->seconds : said->number;
-	if (sent->constant != NULL && (said->is_given || sent->option.name == NULL))
-		member.text = sent->constant;
-	if (is_operand(sent))
-		member.text = operand;
-	return member;
 }
 
 /* ---- calls ---- */
@@ -251,7 +243,7 @@ static const char *id_of_room(struct service_client *client, const char *room, s
 
 	if (id_parse(slice_of(room), &ignored))
 		return room;
-	if (!service_client_call(client, SERVICE_GET,
+	if (!service_client_call(client, METHOD_GET,
 				 service_client_query(client, "/v2/rooms", query, COUNT(query)),
 				 NULL, &answer, fault))
 		return NULL;
@@ -262,8 +254,8 @@ static const char *id_of_room(struct service_client *client, const char *room, s
 	return id;
 }
 
-/* Returns the path of a row with its operands filled in. Returns NULL with a fault if the room does
- * not exist. */
+/* Returns the path of a route with its operands filled in; a room may be an ID or a name. Returns
+ * NULL with a fault if the room does not exist. */
 static const char *path_with(struct service_client *client, const char *path,
 			     const char *const *operands, struct fault *fault)
 {
@@ -277,7 +269,7 @@ static const char *path_with(struct service_client *client, const char *path,
 		if (rest.data == NULL)
 			break;
 		operand = *operands++;
-		if (slice_is(text_split(rest, '}', &rest), "ROOM"))
+		if (slice_is(text_split(rest, '}', &rest), "room_id"))
 			operand = id_of_room(client, operand, fault);
 		if (operand == NULL)
 			return NULL;
@@ -311,10 +303,10 @@ static json_t *json_of_member(const struct sent *sent, const struct service_memb
 }
 
 static bool call_and_print(struct service_client *client, const struct client_command *row,
-			   const char *path, const struct service_member *members,
-			   struct fault *fault)
+			   const struct route *route, const char *path,
+			   const struct service_member *members, struct fault *fault)
 {
-	const bool has_body = row->method == SERVICE_POST || row->method == SERVICE_CREATE;
+	const bool has_body = route->method == METHOD_POST;
 	struct service_reply answer = { .status = 0 };
 	json_t *body = has_body ? arena_json(client->arena, json_object()) : NULL;
 
@@ -327,21 +319,20 @@ static bool call_and_print(struct service_client *client, const struct client_co
 		if (is_sent(member))
 			object_put(body, member->name, json_of_member(&row->sent[i], member));
 	}
-	if (!service_client_call(client, row->method, path, body, &answer, fault)) {
+	if (!service_client_call(client, route->method, path, body, &answer, fault)) {
 		/* "Precondition failed" does not help users who set no precondition. */
-		if (row->method == SERVICE_CREATE && answer.status == 412 &&
-		    members[0].text != NULL) {
+		if (row->creates && answer.status == 412 && members[0].text != NULL) {
 			*fault = FAULT_INITIAL;
 			fault_set(fault, FAULT_CONFLICT, "a room named \"%s\" already exists",
 				  members[0].text);
 		}
 		return false;
 	}
-	if (row->is_text)
+	if (client->takes_text)
 		table_print_text(client, answer.body);
 	else if (row->list != NULL)
 		table_print_with_list(client, &answer, row->list, row->columns);
-	else if (row->method != SERVICE_DELETE)
+	else if (route->method != METHOD_DELETE)
 		table_print_answer(client, &answer, row->columns);
 	if (row->secret != NULL && json_object_get(answer.json, row->secret) != NULL)
 		command_remark(client->command,
@@ -355,9 +346,10 @@ int command_client(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
 	const struct client_command *row = client_commands;
+	const struct route *route = routes;
 	const char *operands[SENT_MOST] = { NULL };
-	struct said said[SENT_MOST] = { { .text = NULL } };
-	struct service_member members[SENT_MOST];
+	struct said said[SENT_MOST] = { { .number = 0 } };
+	struct service_member members[SENT_MOST] = { { .name = NULL } };
 	unsigned most = 0;
 	const struct option_row common[] = {
 		LIMIT_ROW(&most),
@@ -366,6 +358,7 @@ int command_client(const struct command *command, int argc, char **argv)
 	};
 	struct option_row options[SENT_MOST + COUNT(common)];
 	struct fault fault = FAULT_INITIAL;
+	const struct shape *shape;
 	const char *path = NULL;
 	size_t n = 0, sent, first;
 	bool is_done;
@@ -373,22 +366,39 @@ int command_client(const struct command *command, int argc, char **argv)
 
 	while (strcmp(row->name, command->name) != 0)
 		row++;
-	for (sent = 0; row->sent[sent].name != NULL; sent++)
-		if (row->sent[sent].option.name != NULL)
-			options[n++] = option_to(&row->sent[sent], &said[sent]);
+	while (strcmp(route->name, row->operation) != 0)
+		route++;
+	shape = route->method == METHOD_GET ? route->query : route->body;
+	for (sent = 0; row->sent[sent].name != NULL; sent++) {
+		const struct sent *from = &row->sent[sent];
+
+		members[sent].name = from->name;
+		if (!from->is_operand && (from->constant == NULL || from->option.name != NULL))
+			options[n++] = option_to(from, shape_field(shape, from->name), &said[sent],
+						 &members[sent]);
+	}
+	client.takes_text = route->content_type != NULL;
+	client.creates = row->creates;
+	client.acts = route->acts;
 	/* Only a list has --limit. What prints nothing, or a text, has no --json. */
-	first = row->is_list ? 0 : row->method == SERVICE_DELETE || row->is_text ? 2 : 1;
+	first = route->is_list ? 0 : route->method == METHOD_DELETE || client.takes_text ? 2 : 1;
 	memcpy(&options[n], &common[first], sizeof common - first * sizeof common[0]);
 	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
 	if (status != OPTIONS_GO)
 		return status;
 	/* The operands of the path come first. */
 	first = 0;
-	for (const char *at = row->path; *at != '\0'; at++)
+	for (const char *at = route->path; *at != '\0'; at++)
 		first += *at == '{';
 	for (size_t i = 0; i < sent; i++) {
-		members[i] = member_said(&row->sent[i], &said[i],
-					 is_operand(&row->sent[i]) ? operands[first + i] : NULL);
+		const struct sent *from = &row->sent[i];
+
+		if (from->is_operand)
+			members[i].text = operands[first + i];
+		else if (from->constant != NULL && (said[i].is_given || from->option.name == NULL))
+			members[i].text = from->constant;
+		if (said[i].number != 0)
+			members[i].number = said[i].number;
 		if (i > 0 && strcmp(members[i].name, members[i - 1].name) == 0 &&
 		    is_sent(&members[i]) && is_sent(&members[i - 1])) {
 			command_complain(command, "--%s and --%s cannot be combined",
@@ -396,17 +406,13 @@ int command_client(const struct command *command, int argc, char **argv)
 			return EXIT_WRONG_USE;
 		}
 	}
-	client.takes_text = row->is_text;
-	/* The media server does what such a command asks for. */
-	client.acts = row->method == SERVICE_POST &&
-		      slice_begins(slice_of(row->path), SLICE("/v2/active-rooms/"));
 	is_done = service_client_open(&client, &fault) &&
-		  (path = path_with(&client, row->path, operands, &fault)) != NULL;
-	if (is_done && row->method == SERVICE_GET)
+		  (path = path_with(&client, route->path, operands, &fault)) != NULL;
+	if (is_done && route->method == METHOD_GET)
 		path = service_client_query(&client, path, members, sent);
 	is_done = is_done &&
-		  (row->is_list ? table_print_list(&client, path, most, row->columns, &fault)
-				: call_and_print(&client, row, path, members, &fault));
+		  (route->is_list ? table_print_list(&client, path, most, row->columns, &fault)
+				  : call_and_print(&client, row, route, path, members, &fault));
 	return service_client_close(&client, is_done, &fault);
 }
 
@@ -449,9 +455,9 @@ int command_code_link(const struct command *command, int argc, char **argv)
 	if (status != OPTIONS_GO)
 		return status;
 	is_done = service_client_open(&client, &fault) &&
-		  (path = path_with(&client, "/v2/room-codes/code/{CODE}?view=link", &code,
+		  (path = path_with(&client, "/v2/room-codes/code/{code}?view=link", &code,
 				    &fault)) != NULL &&
-		  service_client_call(&client, SERVICE_GET, path, NULL, &answer, &fault) &&
+		  service_client_call(&client, METHOD_GET, path, NULL, &answer, &fault) &&
 		  print_link(&client, answer.json, wants_qr, &fault);
 	return service_client_close(&client, is_done, &fault);
 }

@@ -148,20 +148,13 @@ const char *service_client_query(const struct service_client *client, const char
 	return query.data;
 }
 
-bool service_client_call(struct service_client *client, enum service_method method,
-			 const char *path, const json_t *body, struct service_reply *answer,
-			 struct fault *fault)
+bool service_client_call(struct service_client *client, enum method method, const char *path,
+			 const json_t *body, struct service_reply *answer, struct fault *fault)
 {
-	static const char *const methods[] = {
-		[SERVICE_GET] = "GET",
-		[SERVICE_POST] = "POST",
-		[SERVICE_CREATE] = "POST",
-		[SERVICE_DELETE] = "DELETE",
-	};
 	struct arena *arena = client->arena;
 	struct buffer text = BUFFER_INITIAL(arena);
 	struct http_request request = {
-		.method = methods[method],
+		.method = method_name(method),
 		.url = arena_text(arena, "%s%s", client->settings.url, path),
 	};
 	const char **header = request.headers;
@@ -176,11 +169,11 @@ bool service_client_call(struct service_client *client, enum service_method meth
 		/* An older service would create a code without the limits that it does not know. */
 		*header++ = "Prefer: handling=strict";
 	}
-	if (method != SERVICE_GET) {
+	if (method != METHOD_GET) {
 		uuid_make(&clock_system, key);
 		*header++ = arena_text(arena, "Idempotency-Key: %s", key);
 	}
-	if (method == SERVICE_CREATE)
+	if (method == METHOD_POST && client->creates)
 		*header = "If-None-Match: *";
 	*answer = (struct service_reply){ .status = 0 };
 	return send_until_answered(client, &request, &raw, fault) &&
@@ -210,7 +203,7 @@ static bool get_page(struct service_list *list, struct service_reply *answer, st
 		{ "start", .text = list->last[0] == '\0' ? NULL : list->last },
 	};
 
-	return service_client_call(list->client, SERVICE_GET,
+	return service_client_call(list->client, METHOD_GET,
 				   service_client_query(list->client, list->path, query, 2), NULL,
 				   answer, fault);
 }

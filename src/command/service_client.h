@@ -11,6 +11,7 @@
 #include "command/client_settings.h"
 #include "command/http_client.h"
 #include "command/options.h"
+#include "resources/call.h"
 
 /* clang-format off */
 #define CLIENT_ROWS(to) \
@@ -29,6 +30,7 @@ struct service_client {
 	const char *url, *token_file;
 	bool wants_json;
 	bool takes_text; /* responses need not be JSON */
+	bool creates; /* a POST is rejected if an object of that name exists (If-None-Match: *) */
 	bool acts; /* the media server does it: not repeated after 502 and 504 */
 	struct arena *arena; /* for the settings and all requests */
 	struct http_client *http;
@@ -60,16 +62,12 @@ struct service_member {
 const char *service_client_query(const struct service_client *client, const char *path,
 				 const struct service_member *members, size_t n);
 
-/* SERVICE_CREATE is a POST that is rejected if an object of that name exists (If-None-Match: *). */
-enum service_method { SERVICE_GET, SERVICE_POST, SERVICE_CREATE, SERVICE_DELETE };
-
 /* Sends a request. path: starts after the URL of the service, and includes the query. body: NULL
  * for none; otherwise the request is rejected unless the service knows all members of the body (RFC
  * 7240, handling=strict). The fault has the status and the texts of a refusal. The response is in
  * the client's arena. */
-bool service_client_call(struct service_client *client, enum service_method method,
-			 const char *path, const json_t *body, struct service_reply *answer,
-			 struct fault *fault);
+bool service_client_call(struct service_client *client, enum method method, const char *path,
+			 const json_t *body, struct service_reply *answer, struct fault *fault);
 
 /* A walk through a list, page by page; its members are of service_client.c. */
 struct service_list {

@@ -127,12 +127,12 @@ static bool add_server(struct setup *setup, const char **events_url, struct faul
 	object_put(config, "api_key", json_string(KEY));
 	object_put(config, "api_secret", json_string(setup->secret));
 	object_put(config, "create_rooms", json_true());
-	if (!service_client_call(&setup->client, SERVICE_GET, path, NULL, &reply, fault))
+	if (!service_client_call(&setup->client, METHOD_GET, path, NULL, &reply, fault))
 		return false;
 	id = json_string_value(
 		json_object_get(json_array_get(json_object_get(reply.json, "data"), 0), "id"));
 	path = id == NULL ? "/v2/backends" : arena_text(setup->client.arena, "/v2/backends/%s", id);
-	if (!service_client_call(&setup->client, SERVICE_POST, path, body, &reply, fault))
+	if (!service_client_call(&setup->client, METHOD_POST, path, body, &reply, fault))
 		return false;
 	*events_url = json_string_value(json_object_get(reply.json, "events_url"));
 	return *events_url != NULL ||

@@ -143,6 +143,23 @@ while read -r command; do
 	check 2 '--token-file must not be empty' $command --token-file ''
 done <commands
 
+# Options that are those of the route's table.
+while IFS='|' read -r command line; do
+	# shellcheck disable=SC2086
+	check 0 "$line" $command --help
+done <<'END'
+room add|--template ID             template of the room (default: the account's default template)
+room add|--opens-at TIME           people can join from this time, such as 2026-11-23T09:00:00Z
+room end|--reason REASON           what the people inside are told
+peer list|--user-id ID              only people with exactly this user ID
+code add|--max-uses N              how many times the code can be used
+code add|--admission open|ask      with ask, people wait until somebody lets them in (default: as for the role)
+code list|--state role_deleted|disabled|expired|used_up|not_yet_valid|active
+session list|--after TIME              only sessions created then or later
+session attendance|--separator SEPARATOR     what separates the cells: a comma, a semicolon or a tab (default: a comma)
+usage|--before DAY              the last day, in UTC (default: today)
+END
+
 # ---- wrong use ----
 # A machine with the package installed has a directory that these commands would use.
 if ! test -e /var/lib/anteroom; then

@@ -111,6 +111,7 @@ if command -v bash >/dev/null; then
 	expect 'a number' '' anteroom serve --threads ''
 	expect 'a choice' "$(printf 'off\nwatch\non')" anteroom serve --live ''
 	expect 'a choice that has begun' watch anteroom serve --live = w
+	expect 'a choice of several words' not_yet_valid anteroom code list lesson --state n
 else
 	left_out="$left_out bash"
 fi
@@ -122,6 +123,9 @@ if command -v zsh >/dev/null; then
 	expect 'a directory' "$(printf '%s\nvalue _files -/' "$operand")" anteroom serve --data ''
 	expect 'a file' "$(printf '%s\nvalue _files' "$operand")" anteroom serve --listen ''
 	expect 'a choice' "$(printf '%s\nvalue (off watch on)' "$operand")" anteroom serve --live ''
+	expect 'a choice of several words' \
+		"$(printf '%s\nvalue (role_deleted disabled expired used_up not_yet_valid active)' 'operand 1:ROOM: ')" \
+		anteroom code list --state ''
 	expect 'operands' "$(printf '%s\noperand 2::FILE:_files' "$operand")" \
 		anteroom load ''
 else
