@@ -100,9 +100,9 @@ static const struct client_command {
 	{ "room end", "endRoom", done_columns, .sent = {
 		{ .name = "reason" },
 		{ "lock", SWITCH_OPTION("lock", "also disables the room, so that nobody can join"), ON } } },
-	{ "room mute", SERVICE_POST, "/v2/active-rooms/{ROOM}/mute", muted_columns, .sent = {
+	{ "room mute", "muteAll", muted_columns, .sent = {
 		{ "type", OPERAND },
-		{ "role", TEXT_OPTION("role", "ROLE", "only people with this role") },
+		{ .name = "role" },
 		{ "hold", SWITCH_OPTION("hold", "also keeps them muted, until the session closes"), ON },
 		{ "hold", SWITCH_OPTION("free", "lets them unmute themselves again, and mutes nobody"), OFF } } },
 
