@@ -41,7 +41,7 @@ enum room_want {
 	ROOM_CLOSE = 1 << 3,
 	/* The people who have certain roles, in all rooms, of changes of these roles. */
 	ROOM_NOTIFY_ROLES = 1 << 4,
-	ROOM_NOTIFY_HOLDS = 1 << 5 /* its moderators, that what is held has changed */
+	ROOM_NOTIFY_HOLDS = 1 << 6 /* its moderators, that what is held has changed */
 };
 
 /* A role that has changed, for the people who have it. */

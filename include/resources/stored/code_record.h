@@ -90,6 +90,9 @@ struct room_codes {
 	uint32_t last_group; /* the same for groups */
 	uint32_t former_count, former_others; /* plain former codes, and others */
 	uint64_t settled; /* the place from which codes are settled next */
+	/* Something may be held in the room (resources/live/live_holds.h): whoever comes must read
+	 * that. Set before it is, and taken back when it is not, or the session closes. */
+	bool has_holds;
 	struct due_role *due; /* the longest due first */
 	size_t due_count;
 	struct code_group *groups; /* with room for one more */

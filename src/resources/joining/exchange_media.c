@@ -121,6 +121,8 @@ static bool find_held(struct call *call, struct exchange *exchange, struct fault
 	const struct template_record *template = &exchange->subject.template;
 	struct live live;
 
+	if (!exchange->subject.codes.has_holds)
+		return true;
 	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
 		return false;
 	if (live.stored.value.data != NULL)
@@ -139,7 +141,7 @@ bool exchange_find_name_and_holds(struct call *call, struct exchange *exchange, 
 		.entry = exchange->entry,
 		.user_id = entrant_user_is_known(&exchange->entrant) ? exchange->answered_user
 								     : SLICE(""),
-		.reads_live = true,
+		.reads_live = exchange->subject.codes.has_holds,
 	};
 	unsigned char digest[DIGEST_SIZE];
 	struct slice title;

@@ -728,6 +728,9 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 	if (merge->live.stored.value.data != NULL &&
 	    !store_remove(call->transaction, &kind_live, &merge->live.stored, fault))
 		return false;
+	if (merge->live.hold_count > 0 && merge->has_room &&
+	    !live_holds_mark(call, &merge->merging->room, false, fault))
+		return false;
 	merge->is_loaded = merge->is_changed = false;
 	merge->live = (struct live){ .stored.id = merge->merging->room };
 	return true;

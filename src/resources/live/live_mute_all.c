@@ -157,7 +157,8 @@ static bool change_holds(struct call *call, const struct muting *muting,
 	if (!live_hold(call, live, template, muting->source, muting->role, muting->holds))
 		return true;
 	live_want(call, room, ROOM_NOTIFY_HOLDS);
-	return record_put(&live_table, call->transaction, live, fault);
+	return record_put(&live_table, call->transaction, live, fault) &&
+	       live_holds_mark(call, room, live->hold_count > 0, fault);
 }
 
 bool active_rooms_mute(struct call *call, struct fault *fault)
@@ -207,6 +208,33 @@ struct room_muted {
 	unsigned *rights; /* 0: not read yet */
 };
 
+/* Loads the room. *is_there: false if it is not in session any more, or lacks the role. */
+static bool open_room(struct call *call, const struct muting *muting, const struct id *id,
+		      struct room_muted *room, bool *is_there, struct fault *fault)
+{
+	if (!room_find(call, id, STORE_TO_SHOW, &room->room, is_there, fault) ||
+	    !live_load(call, id, STORE_TO_SHOW, &room->live, fault))
+		return false;
+	*is_there = *is_there && room->live.stored.value.data != NULL;
+	if (!*is_there)
+		return true;
+	if (!template_load(call, &room->room.template_id, &room->template, fault))
+		return false;
+	room->role = room->template.role_count;
+	if (muting->role.data == NULL)
+		return true;
+	room->role = template_role_index_ever(&room->template, muting->role);
+	*is_there = room->role < room->template.role_count;
+	return true;
+}
+
+static bool is_meant(const struct muting *muting, const struct room_muted *room,
+		     const struct peer *peer, size_t role)
+{
+	return (room->role == room->template.role_count || role == room->role) &&
+	       (muting->caller.size == 0 || !slice_equal(peer->entry, muting->caller));
+}
+
 /* Reads what people with the role may do, less what is held. */
 static const struct access_guest *guest_of_role(struct call *call, struct room_muted *room,
 						size_t place)
@@ -243,8 +271,7 @@ static void add_target(struct call *call, struct muting *muting, struct room_mut
 	size_t first = 0, end = muting->track_count;
 
 	if (listed == NULL || !slice_equal(listed->identity, peer->identity) ||
-	    (room->role < room->template.role_count && place != room->role) ||
-	    (muting->caller.size > 0 && slice_equal(peer->entry, muting->caller)))
+	    !is_meant(muting, room, peer, place))
 		return;
 	/* The first of the person's tracks. */
 	while (first < end) {
@@ -314,19 +341,10 @@ static bool find_targets(struct call *call, struct muting *muting, const struct 
 	size_t most;
 
 	muting->target_count = muting->step_count = 0;
-	if (!room_find(call, id, STORE_TO_SHOW, &room->room, &is_there, fault) ||
-	    !live_load(call, id, STORE_TO_SHOW, &room->live, fault))
+	if (!open_room(call, muting, id, room, &is_there, fault))
 		return false;
-	if (!is_there || room->live.stored.value.data == NULL)
+	if (!is_there)
 		return true;
-	if (!template_load(call, &room->room.template_id, &room->template, fault))
-		return false;
-	room->role = room->template.role_count;
-	if (muting->role.data != NULL) {
-		room->role = template_role_index_ever(&room->template, muting->role);
-		if (room->role == room->template.role_count)
-			return true;
-	}
 	most = room->template.role_count + 1;
 	room->guests = arena_zero(call->arena, most * sizeof *room->guests);
 	room->rights = arena_zero(call->arena, most * sizeof *room->rights);
@@ -345,9 +363,18 @@ static bool find_targets(struct call *call, struct muting *muting, const struct 
 
 /* ---- rounds ---- */
 
-static bool answer_muted(struct call *call, const struct muting *muting)
+static bool answer_with(struct call *call, int64_t muted, int64_t missed)
 {
 	struct json_writer body = writer_begin(call->arena, false);
+
+	writer_text(&body, "message", SLICE("mute request submitted"));
+	writer_integer(&body, "muted", muted);
+	writer_integer(&body, "missed", missed);
+	return call_answer(call, writer_end(&body));
+}
+
+static bool answer_muted(struct call *call, const struct muting *muting)
+{
 	int64_t muted = 0, missed = 0;
 
 	for (size_t i = 0; i < muting->target_count; i++) {
@@ -356,10 +383,28 @@ static bool answer_muted(struct call *call, const struct muting *muting)
 		muted += target->is_heard && target->is_reached && !target->is_missed;
 		missed += target->is_missed;
 	}
-	writer_text(&body, "message", SLICE("mute request submitted"));
-	writer_integer(&body, "muted", muted);
-	writer_integer(&body, "missed", missed);
-	return call_answer(call, writer_end(&body));
+	return answer_with(call, muted, missed);
+}
+
+/* Answers that nobody was reached: all who are meant were missed. */
+static bool answer_nobody(struct call *call, const struct muting *muting, const struct id *id,
+			  struct fault *fault)
+{
+	struct room_muted *room = arena_zero(call->arena, sizeof *room);
+	struct store_walk walk;
+	int64_t missed = 0;
+	struct peer peer;
+	bool is_there;
+
+	if (!open_room(call, muting, id, room, &is_there, fault))
+		return false;
+	if (!is_there)
+		return answer_with(call, 0, 0);
+	walk = peers_walk(call, &room->live.session, STORE_ON, true, fault);
+	while (peers_next(&walk, &peer))
+		missed += is_meant(muting, room, &peer,
+				   template_role_index_ever(&room->template, peer.role));
+	return fault->kind == FAULT_NONE && answer_with(call, 0, missed);
 }
 
 /* Leaves the requests from this one on, as many as a round has. */
@@ -435,9 +480,13 @@ bool active_rooms_settle_mute(struct call *call, struct fault *fault)
 
 	if (!id_parse(call->parameters[0], &room))
 		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	if (asking->step == STEP_FIRST && asking->asked[0].end != ASKED_ANSWERED) {
+		/* The server was not asked at all. */
+		leave_to_service(call, muting, &room);
+		return answer_nobody(call, muting, &room, fault);
+	}
 	if (asking->step == STEP_FIRST) {
-		if (!asked_has_outcome(&asking->asked[0], fault) ||
-		    !asked_is_up(&muting->verdict, fault)) {
+		if (!asked_is_up(&muting->verdict, fault)) {
 			leave_to_service(call, muting, &room);
 			if (muting->has_hold)
 				fault_add_detail(fault, call->arena,

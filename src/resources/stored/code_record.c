@@ -48,13 +48,16 @@ static const struct member codes_members[] = {
 	  AT(struct room_codes, former_others) },
 	{ "settled", AS_NUMBER(8, 0, PLACE_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct room_codes, settled) },
+	{ "holds", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct room_codes, has_holds) },
 	{ "groups", AS_LIST(struct room_codes, group_count, UINT32_MAX, group_table),
 	  AT(struct room_codes, groups) },
 	{ "due_roles", AS_LIST(struct room_codes, due_count, UINT32_MAX, due_table),
 	  AT(struct room_codes, due) },
 };
-const struct record_table codes_table = { RECORD(struct room_codes, codes_members, 1,
-						 &kind_codes) };
+const struct record_table codes_table = {
+	RECORD(struct room_codes, codes_members, 1, &kind_codes),
+	VERSION(2),
+};
 
 bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault)
 {

@@ -71,6 +71,22 @@ static const char *whom(const char *method)
 	return arena_text(stand.arena, "%.*s", (int)text.size, text.data);
 }
 
+/* Waits until the media server gives somebody these rights. */
+static void expect_permission(const char *identity, const char *permission)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	bool is_so = false;
+
+	while (!is_so) {
+		ck_assert_msg(clock_monotonic() < end, "%s", permission);
+		pthread_mutex_lock(&kit.lock);
+		for (size_t i = 0; i < kit.count; i++)
+			is_so = is_so || (strcmp(kit.people[i].identity, identity) == 0 &&
+					  strcmp(kit.people[i].permission, permission) == 0);
+		pthread_mutex_unlock(&kit.lock);
+	}
+}
+
 #define MUTE "MutePublishedTrack"
 #define COUNTED(muted, missed) \
 	"{\"message\":\"mute request submitted\",\"muted\":" muted ",\"missed\":" missed "}"
@@ -142,6 +158,53 @@ START_TEST(all_are_muted_or_the_call_refused)
 	bearer = NULL;
 	/* Nothing of it is in the log. */
 	ck_assert_ptr_null(strstr(ask(200, METHOD_GET, "/v2/events?limit=100", NULL), "mute"));
+}
+END_TEST
+
+/* More people than requests of a round, and each of them once. */
+START_TEST(large_rooms_are_muted_in_rounds)
+{
+	static const char *const holds[] = { "", ",\"hold\":true" };
+	const char *response;
+
+	for (int i = 0; i < 240; i++) {
+		const char *name = arena_text(stand.arena, "guest%03d", i);
+
+		kit_guest(arena_text(stand.arena, "PA_%d", i + 10), name, name);
+	}
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":241");
+	response = ask(200, METHOD_POST, arena_text(stand.arena, "%s/mute", room_path),
+		       arena_text(stand.arena, "{\"type\":\"audio\"%s}", holds[_i]));
+	ck_assert_str_eq(response, COUNTED("241", "0"));
+	ck_assert_uint_eq(requests_of(MUTE), _i == 0 ? 241 : 1);
+	/* A survey at the same time may have the service hold some, too. */
+	ck_assert_uint_ge(requests_of(UPDATE), _i == 0 ? 0 : 240);
+	ck_assert_ptr_nonnull(strstr(whom(_i == 0 ? MUTE : UPDATE), "guest000 guest001"));
+	ck_assert_uint_eq(strlen(whom(_i == 0 ? MUTE : UPDATE)), 240 * 9 - 1 + (_i == 0 ? 6 : 0));
+}
+END_TEST
+
+/* A request for which there is no place at the media server misses everybody, and no more. */
+START_TEST(without_a_place_all_are_missed)
+{
+	static const struct {
+		const char *body, *entry, *text;
+	} busy[] = {
+		{ "{\"type\":\"audio\"}", NULL, COUNTED("0", "3") },
+		{ "{\"type\":\"audio\",\"hold\":true}", "e1", COUNTED("0", "2") },
+		{ "{\"type\":\"audio\",\"hold\":true,\"role\":\"host\"}", NULL, COUNTED("0", "1") },
+	};
+	const char *response;
+
+	begin();
+	has_no_place = true;
+	bearer = busy[_i].entry == NULL ? NULL : token_made(busy[_i].entry, 60);
+	response = ask(200, METHOD_POST, arena_text(stand.arena, "%s/mute", room_path),
+		       busy[_i].body);
+	has_no_place = false;
+	ck_assert_str_eq(response, busy[_i].text);
+	expect_permission("eve", _i == 1 ? MAY("true", "true", CAMERA "," SCREEN) : MAY_ALL);
 }
 END_TEST
 
@@ -228,21 +291,6 @@ static const char *grants_of(const char *response, const char *member)
 							       (int)claims.size, claims.data)),
 					     "video"),
 			     member);
-}
-
-static void expect_permission(const char *identity, const char *permission)
-{
-	const int64_t end = clock_monotonic() + 30000;
-	bool is_so = false;
-
-	while (!is_so) {
-		ck_assert_msg(clock_monotonic() < end, "%s", permission);
-		pthread_mutex_lock(&kit.lock);
-		for (size_t i = 0; i < kit.count; i++)
-			is_so = is_so || (strcmp(kit.people[i].identity, identity) == 0 &&
-					  strcmp(kit.people[i].permission, permission) == 0);
-		pthread_mutex_unlock(&kit.lock);
-	}
 }
 
 START_TEST(what_is_held_is_in_no_token)
@@ -434,14 +482,16 @@ START_TEST(without_chat_a_token_sends_nothing)
 }
 END_TEST
 
-void add_holds(TCase *live)
+void add_holds(TCase *holds)
 {
-	tcase_add_loop_test(live, all_are_muted_or_the_call_refused, 0, ROWS(rows));
-	tcase_add_test(live, what_is_held_is_in_no_token);
-	tcase_add_test(live, who_comes_later_is_held);
-	tcase_add_loop_test(live, the_service_does_the_rest, 0, 2);
-	tcase_add_test(live, holds_last_as_long_as_the_session);
-	tcase_add_test(live, moderators_are_notified_of_holds);
-	tcase_add_loop_test(live, a_change_of_a_role_reaches_those_inside, 0, ROWS(changes));
-	tcase_add_test(live, without_chat_a_token_sends_nothing);
+	tcase_add_loop_test(holds, all_are_muted_or_the_call_refused, 0, ROWS(rows));
+	tcase_add_loop_test(holds, large_rooms_are_muted_in_rounds, 0, 2);
+	tcase_add_loop_test(holds, without_a_place_all_are_missed, 0, 3);
+	tcase_add_test(holds, what_is_held_is_in_no_token);
+	tcase_add_test(holds, who_comes_later_is_held);
+	tcase_add_loop_test(holds, the_service_does_the_rest, 0, 2);
+	tcase_add_test(holds, holds_last_as_long_as_the_session);
+	tcase_add_test(holds, moderators_are_notified_of_holds);
+	tcase_add_loop_test(holds, a_change_of_a_role_reaches_those_inside, 0, ROWS(changes));
+	tcase_add_test(holds, without_chat_a_token_sends_nothing);
 }

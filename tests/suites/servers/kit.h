@@ -197,7 +197,7 @@ void add_asked(TCase *asked);
 void add_surveys(TCase *live, TCase *promises);
 void add_acts(TCase *live, TCase *promises, TCase *inside);
 void add_door(TCase *live, TCase *inside);
-void add_holds(TCase *live);
+void add_holds(TCase *holds);
 void add_inside(TCase *live, TCase *inside);
 void add_events(TCase *live);
 void add_making(TCase *making);

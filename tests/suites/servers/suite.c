@@ -13,22 +13,24 @@ int main(void)
 	Suite *suite = suite_create("servers");
 	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
 	TCase *inside = tcase_create("inside"), *making = tcase_create("making");
-	TCase *promises = tcase_create("promises");
+	TCase *promises = tcase_create("promises"), *holds = tcase_create("holds");
 
 	tcase_set_timeout(asked, 60);
 	tcase_set_timeout(live, 60);
 	tcase_set_timeout(promises, 60);
 	tcase_set_timeout(making, 60);
+	tcase_set_timeout(holds, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(promises, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(inside, set_up_kit, tear_down_kit);
+	tcase_add_checked_fixture(holds, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	add_asked(asked);
 	add_surveys(live, promises);
 	add_acts(live, promises, inside);
 	add_door(live, inside);
-	add_holds(live);
+	add_holds(holds);
 	add_inside(live, inside);
 	add_events(live);
 	add_making(making);
@@ -38,6 +40,7 @@ int main(void)
 		suite_add_tcase(suite, making);
 		suite_add_tcase(suite, live);
 		suite_add_tcase(suite, promises);
+		suite_add_tcase(suite, holds);
 	}
 	fast_disk();
 	return suite_run(suite);

@@ -176,7 +176,7 @@ static const struct {
 	{ "media", "", "backends", "{\"api_url\":\"https://api.example.org/\"}" },
 	{ "template", "", NULL,
 	  "{\"round_began\":\"2026-01-01T00:00:00.000Z\",\"last_room\":\"6925c84100000000000000b1\"}" },
-	{ "codes", "", NULL, "{\"settled\":1}" },
+	{ "codes", "", NULL, "{\"settled\":1,\"holds\":true}" },
 	{ "codes", "", "groups", "{\"lost_role\":\"r\",\"lost_at\":\"2026-01-01T00:00:00Z\"}" },
 	{ "code", "\"uses\":1", NULL,
 	  "{\"last_repeats\":1,\"asks_in\":\"6925c84100000000000000b1\"}" },
