@@ -275,7 +275,7 @@ static const struct field mute_all_fields[] = {
 	      "can, and nobody is muted. Default: what is held stays so.") },
 };
 const struct shape mute_all_shape = {
-	"MuteAll", FIELDS(mute_all_fields), .doc = "What to mute of all people in a room, or of those with a role.",
+	"PeersMute", FIELDS(mute_all_fields), .doc = "What to mute of all people in a room, or of those with a role.",
 };
 static const struct field muted_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("mute request submitted"), DOC("What was done.") },
@@ -285,7 +285,7 @@ static const struct field muted_fields[] = {
 	  DOC("How many people the media server did not mute, or hold or free, in time. The service goes on with those "
 	      "to be held or freed.") },
 };
-const struct shape muted_shape = { "Muted", FIELDS(muted_fields), .doc = "How many people were muted." };
+const struct shape muted_shape = { "PeersMuted", FIELDS(muted_fields), .doc = "How many people were muted." };
 static const struct field done_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("message sent"), DOC("What was done.") },
 };

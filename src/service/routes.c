@@ -543,7 +543,7 @@ const struct route routes[] = {
 	  TOO_MANY(CALLS),
 	  LOADS(VIEW(LIVE_ACTS)), TRIPS(5, 5),
 	  DOC("Mutes or unmutes what one of the people in a room publishes.") },
-	{ METHOD_POST,   "/v2/active-rooms/{room_id}/mute", ROUTE_WRITE, active_rooms_mute, "muteAll",
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/mute", ROUTE_WRITE, active_rooms_mute, "mutePeers",
 	  NEEDS(LIVE_WRITE), WHOLE(mute_all_shape), ANSWER(muted_shape), FROM_INSIDE,
 	  .settle = active_rooms_settle_mute, .acts = true,
 	  FORBIDDEN(MAY_NOT_ACT),
