@@ -100,7 +100,7 @@ static const struct client_command {
 	{ "room end", "endRoom", done_columns, .sent = {
 		{ .name = "reason" },
 		{ "lock", SWITCH_OPTION("lock", "also disables the room, so that nobody can join"), ON } } },
-	{ "room mute", "muteAll", muted_columns, .sent = {
+	{ "room mute", "mutePeers", muted_columns, .sent = {
 		{ "type", OPERAND },
 		{ .name = "role" },
 		{ "hold", SWITCH_OPTION("hold", "also keeps them muted, until the session closes"), ON },
