@@ -12,7 +12,7 @@ export const RoomEvent = names(
 		"ActiveSpeakersChanged DataReceived SignalConnected SignalReconnecting Reconnecting Reconnected " +
 		"AudioPlaybackStatusChanged Disconnected",
 );
-export const TrackEvent = names("Ended");
+export const TrackEvent = names("Ended Restarted UpstreamPaused UpstreamResumed");
 const Source = { Microphone: "microphone", Camera: "camera", ScreenShare: "screen_share", ScreenShareAudio: "screen_share_audio" };
 const SOUNDS = [Source.Microphone, Source.ScreenShareAudio];
 export const Track = { Source };
@@ -48,7 +48,7 @@ class FakeTrack extends Emitter {
 		this.mediaStreamTrack = media ?? canvas.captureStream(1).getVideoTracks()[0];
 		Object.assign(this, { source, kind: SOUNDS.includes(source) ? "audio" : "video" });
 		Object.assign(this, { attachedElements: [] });
-		// What the connection has received beside the media.
+		// What has arrived, and what the connection has received beside the media.
 		this.receiver = { getStats: async () => new Map([["I", this.#packets()], ["T", { type: "transport", packetsReceived: globalThis.fake.packets?.() ?? performance.now() }]]) };
 	}
 	#from = performance.now();
@@ -61,7 +61,10 @@ class FakeTrack extends Emitter {
 		this.#lost += lost;
 		this.#received += now - this.#from - lost;
 		this.#from = now;
-		return { type: "inbound-rtp", packetsLost: this.#lost, packetsReceived: this.#received };
+		globalThis.fake.read = (globalThis.fake.read ?? 0) + 1;
+		const count = { packetsLost: this.#lost, packetsReceived: this.#received };
+		if (globalThis.fake.is_mute) return { type: "unknown" };
+		return { type: "inbound-rtp", ...count, bytesReceived: (now * (this.kind === "video" ? 350 : 28)) / 8, ...(this.kind === "video" && { frameWidth: 640, frameHeight: 360, framesPerSecond: 25 }) };
 	}
 	get currentBitrate() {
 		return globalThis.fake.silent ? 0 : 1000;
@@ -136,7 +139,8 @@ class LocalParticipant extends Participant {
 		this.options = { ...this.options, [options.source]: options };
 		const n = options.source === Source.Camera && options.simulcast ? 1 + options.videoSimulcastLayers.length : 1;
 		let encodings = Array.from({ length: n }, () => ({ active: true }));
-		track.sender = { getParameters: () => ({ encodings: structuredClone(encodings) }), setParameters: async (params) => ({ encodings } = params) };
+		const sent = () => ({ type: "outbound-rtp", bytesSent: (performance.now() * (track.kind === "video" ? 1150 : 32)) / 8, packetsSent: performance.now(), ...(track.kind === "video" && { frameWidth: 1280, frameHeight: 720, framesPerSecond: 30 }) });
+		track.sender = { getStats: async () => new Map(globalThis.fake.is_mute ? [] : [["O", sent()], ["R", { type: "remote-inbound-rtp", packetsLost: performance.now() / 1000, roundTripTime: 0.05 }]]), getParameters: () => ({ encodings: structuredClone(encodings) }), setParameters: async (params) => ({ encodings } = params) };
 		this.room.emit(RoomEvent.LocalTrackPublished, this.add(options.source, track));
 	}
 	async #turn(source, yes, wish) {
@@ -170,6 +174,8 @@ export class Room extends Emitter {
 		this.remoteParticipants = new Map();
 		this.localParticipant = new LocalParticipant(this, { joinedAt: new Date() });
 		globalThis.fake.room = this;
+		// The connection itself, as the test says.
+		this.engine = { pcManager: { publisher: { getStats: async () => globalThis.fake.way } } };
 	}
 	async connect(url, token, options) {
 		const claims = claims_of(token);
@@ -185,6 +191,11 @@ export class Room extends Emitter {
 		Object.assign(this.localParticipant, { sid, identity, name, attributes });
 		// Who was inside before.
 		globalThis.fake.first?.(this);
+	}
+	state = "connected";
+	/** Makes the connection again, as the library does when it is lost. */
+	async simulateScenario(name) {
+		globalThis.fake.scenarios = [...(globalThis.fake.scenarios ?? []), name];
 	}
 	async disconnect() {
 		this.emit(RoomEvent.Disconnected, 1);

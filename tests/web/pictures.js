@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, connected, control, knows_role, make_call, note, open_join, press_join, title } from "./call.js";
+import { answer_length, open_panel, plug, way } from "./connection.js";
 import { Door } from "./door.js";
 import { House } from "./hosts.js";
 import { PICTURES, group, picture } from "./stand.js";
@@ -377,6 +378,57 @@ async function doors(browser, stand) {
 	await shoot(host, "20-waiting-list-light");
 	await close(host);
 }
+/** The connection, the end that is near, and a headset that is plugged in. */
+async function connections(browser, stand) {
+	const MINUTE = 60000;
+	const ends = Math.ceil(Date.now() / (5 * MINUTE)) * 5 * MINUTE + 5 * MINUTE;
+	for (const [name, size, left, act] of [
+		["26-connection-light", wide, 21, open_panel],
+		["26-connection-weak-portrait-dark", portrait, 21, weak_panel],
+		["26-connection-weak-note-dark", wide, 21, weak_note],
+		["27-length-light", wide, 21],
+		["27-last-minutes-light", wide, 5],
+		["27-last-minutes-portrait-dark", portrait, 5],
+		["28-plugged-light", wide, 21, (page) => plug(page, ["audioinput", "audiooutput"], "Headset")],
+		["28-fell-back-portrait-dark", portrait, 21, fell_back],
+	]) {
+		const now = () => ends - left * MINUTE;
+		const page = await enter(browser, stand, { ...size, ...scheme(name) }, (page) => answer_length(page, now, () => ({ began: now() - 24 * MINUTE, ends })));
+		await come(page, 5);
+		await page.evaluate(way, {});
+		await page.waitForSelector(".tile >> nth=5");
+		if (left > 5) await close_notes(page);
+		await page.evaluate(() => document.activeElement.blur());
+		await act?.(page);
+		await shoot(page, name);
+		await close(page);
+	}
+}
+async function weak_panel(page) {
+	await page.evaluate(way, { type: "relay", round_trip: 0.31 });
+	await page.evaluate(() => {
+		fake.loss = 0.11;
+	});
+	await open_panel(page);
+}
+async function weak_note(page) {
+	await page.evaluate(() => {
+		const wait = window.setTimeout;
+		window.setTimeout = (act, time, ...more) => wait(act, time === 10000 ? 0 : time, ...more);
+		fake.room.localParticipant.connectionQuality = "poor";
+		fake.room.emit("ConnectionQualityChanged");
+	});
+	await page.waitForSelector(note("Your connection is weak."));
+}
+async function fell_back(page) {
+	await page.evaluate(() => {
+		const { track } = fake.room.localParticipant.getTrackPublication("microphone");
+		Object.defineProperty(track.mediaStreamTrack, "label", { value: "Built-in microphone" });
+		track.emit("Ended");
+		track.emit("Restarted");
+	});
+	await page.waitForSelector(note("You now use"));
+}
 /** The join page, devices that the browser blocks, and somebody who is banned. */
 async function entries(browser, stand) {
 	const before = await open_join(browser, stand, stand.codes.host, { ...wide, colorScheme: "light" }, drawn);
@@ -485,6 +537,7 @@ export const pictures_of_calls = (browser) =>
 		const stand = await make_call("Pictures", "weekly-planning");
 		await entries(browser, stand);
 		await doors(browser, stand);
+		await connections(browser, stand);
 		await views(browser, stand);
 		await hosts(browser, stand);
 		stand.livekit.stop();

@@ -9,6 +9,7 @@ import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
 import * as chats from "./chat.js";
 import * as comforts from "./comfort.js";
+import * as connections from "./connection.js";
 import * as embedded from "./embed.js";
 import * as administrator from "./console.js";
 import * as doors from "./door.js";
@@ -68,6 +69,13 @@ async function calls() {
 	await inside.inside_again(browser);
 	await inside.inside_after(browser);
 	await comforts.comfort(browser);
+	await connections.lengths(browser);
+	await connections.panels(browser);
+	await connections.weakness(browser);
+	await connections.devices_plugged(browser);
+	await connections.networks(browser);
+	await connections.claims_of_people(browser);
+	await connections.hostile_people(browser);
 	await kept.nothing_kept(browser);
 	await titled.titles(browser);
 	await embedded.framed(browser);
@@ -168,7 +176,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, doors, hosting, live, pictures, views, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -18,7 +18,7 @@ const OFFERED = {
 };
 
 /** Where the choice is kept, as on the join page. @type {Partial<Record<MediaDeviceKind, string>>} */
-const KEPT = { audioinput: "microphone", audiooutput: "speaker", videoinput: "camera" };
+export const KEPT = { audioinput: "microphone", audiooutput: "speaker", videoinput: "camera" };
 
 /** Returns the entries of a menu. @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
 export async function device_entries(which, link, failed) {

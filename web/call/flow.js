@@ -1,5 +1,5 @@
-// Notices that nothing arrives: no media from anybody, and no other packet. livekit-client itself takes about 20
-// seconds to notice a lost connection.
+// Notices that nothing arrives: no media from anybody, and no other packet; and that the device is in another network.
+// The connection is then made again: livekit-client itself takes about 20 seconds to notice that it is lost.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,6 +7,11 @@
 // connection are answered more often, and the library renews the bit rate of a track every 2 seconds.
 const EVERY = 1000;
 const READINGS = 4;
+// Readings without a byte until the connection is made again, and between two attempts.
+const RESUME = 3;
+const AGAIN = 10;
+// Milliseconds between two readings after which the device has slept: then one reading is enough.
+const SLEPT = 10000;
 
 /** Returns true if media of the publication should arrive now. @param {any} publication */
 const should_flow = ({ track, isMuted, isEnabled }) =>
@@ -56,7 +61,13 @@ export function watch_flow(room, standing, signal) {
 		for (const track of flowing) flowed.add(track);
 		return flowing.length > 0 || !tracks.some((track) => flowed.has(track));
 	}
+	// This is what the library does when it has noticed by itself.
+	const resume = () => room.state === "connected" && room.simulateScenario("signal-reconnect").catch(() => {});
+	let last = Date.now();
 	async function read() {
+		const now = Date.now();
+		if (now - last > SLEPT) empty = Math.max(empty, RESUME - 1);
+		last = now;
 		const tracks = [...room.remoteParticipants.values()]
 			.flatMap((one) => [...one.trackPublications.values()])
 			.filter(should_flow)
@@ -66,8 +77,21 @@ export function watch_flow(room, standing, signal) {
 		empty = is_fine ? 0 : empty + 1;
 		if (is_fine) tell(!navigator.onLine);
 		else if (empty >= READINGS) tell(true);
+		if (empty >= RESUME && (empty - RESUME) % AGAIN === 0) resume();
 	}
 	const timer = setInterval(read, EVERY);
 	addEventListener("offline", () => tell(true), { signal });
+	const network = /** @type {any} */ (navigator).connection;
+	let type = network?.type;
+	network?.addEventListener(
+		"change",
+		() => {
+			// Its speed changes all the time.
+			if (network.type === type) return;
+			type = network.type;
+			if (type !== "none") resume();
+		},
+		{ signal },
+	);
 	signal.addEventListener("abort", () => clearInterval(timer));
 }

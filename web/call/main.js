@@ -5,9 +5,11 @@
 import { announce, h, icon, put } from "../lib/dom.js";
 import { forget, keep, rejoins_of, wait_to_rejoin } from "../join/kept.js";
 import { bar } from "./bar.js";
-import { chat } from "./chat.js";
+import { stay_awake } from "./awake.js";
 import { asked_of } from "./budget.js";
+import { chat } from "./chat.js";
 import { choose_device, device_entries } from "./choose.js";
+import { clock } from "./clock.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
 import { REASON, ask_why, end_of } from "./ends.js";
@@ -24,7 +26,9 @@ import { open_more } from "./more.js";
 import { panels } from "./panels.js";
 import { people_list, raised } from "./people.js";
 import { service } from "./service.js";
+import { TROUBLES, troubles } from "./troubles.js";
 import { views } from "./views.js";
+import { weak_watch } from "./weak.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Kind} Kind */
@@ -42,8 +46,6 @@ import { words } from "./words.js";
 
 const KINDS = /** @type {Kind[]} */ (["audio", "video", "screen"]);
 const DEVICES = /** @type {Device[]} */ (["audio", "video"]);
-// The states of the preview that are problems with a device.
-const TROUBLES = ["denied", "missing", "busy", "failed", "insecure"];
 // The longest message that is shown, in characters.
 const MESSAGE = 300;
 // Milliseconds during which a new role is asked for, between two questions, and over which those of all people inside
@@ -119,7 +121,7 @@ export async function begin(page, entry, join, media) {
 	const warn = (/** @type {string} */ text, key = text) => say(text, { key, symbol: "warning", bad: true });
 	const is_host = () => may("mute") || may("removeOthers");
 	// The open list shows it.
-	const tell = news(room.name, (one) => is_host() && !list.open() && say(words.raised(one.name), { key: `hand ${one.id}`, symbol: "hand" }));
+	const tell = news(room.name, (text, key) => is_host() && !list.open() && say(text, { key, symbol: "hand" }), signal);
 	/** What hosts have. @type {import("./hosts.js").Hosts | null} */
 	let host = null;
 	const hand = own_hand({ link: () => (state === "connecting" ? null : link), server, say, draw: draw_controls });
@@ -195,12 +197,15 @@ export async function begin(page, entry, join, media) {
 			open_more(button, controls, {
 				view: view.entries(),
 				devices,
-				tools: [],
+				tools: [{ icon: "gauge", text: words.connection, act: show_connection }],
 				help: () => acts.help(),
 				hosts: [host?.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
 			}),
 	};
 	const controls = bar(room.name, acts);
+	const show_length = clock({ note, draw: controls.length, ask: () => server.me(), signal });
+	const watch_weak = weak_watch({ note, view, signal });
+	const own = troubles({ note, causes: trouble, kinds: () => kinds, link: () => link, signal });
 	const root = h(
 		"div.call",
 		null,
@@ -241,14 +246,7 @@ export async function begin(page, entry, join, media) {
 		},
 		{ signal },
 	);
-	let lock = /** @type {WakeLockSentinel | null} */ (null);
-	async function stay_awake() {
-		if (document.hidden) return;
-		lock = (await navigator.wakeLock?.request("screen").catch(() => null)) ?? null;
-		if (signal.aborted) lock?.release();
-	}
-	document.addEventListener("visibilitychange", stay_awake, { signal });
-	stay_awake();
+	stay_awake(signal);
 
 	/** Everyone; until the connection is there, yourself alone with the preview. @returns {Person[]} */
 	function people() {
@@ -295,6 +293,7 @@ export async function begin(page, entry, join, media) {
 		draw_controls();
 		if (state !== "connected") return;
 		tell(all);
+		watch_weak(all[0]?.weak === true);
 		const others = all.filter((one) => !one.me);
 		const title = inside_count > 1 ? page.words.inside([], inside_count) : words.alone;
 		view.say(others.length === 0 ? [h("b", null, title), h("p", null, words.alone_help)] : null);
@@ -329,6 +328,11 @@ export async function begin(page, entry, join, media) {
 		controls.allow(held.is() ? [...kinds, "audio"] : kinds, state === "connecting" || hand.can());
 	}
 
+	function show_connection() {
+		const shown = import("./stats.js").then(({ connection_dialog }) => link && connection_dialog(link, { entry, join, signal }));
+		shown.catch(() => warn(words.not_now));
+	}
+
 	// ---- your own devices ----
 
 	const listen = muted_listener(() => say(words.muted, { key: "muted", symbol: "mic-off" }));
@@ -337,11 +341,6 @@ export async function begin(page, entry, join, media) {
 	function remember(kind, on) {
 		entry[kind] = on;
 		keep(entry);
-	}
-	/** @param {Device} kind @param {import("./device.js").Trouble} cause */
-	function complain(kind, cause) {
-		trouble[kind] = cause;
-		warn(words.trouble[cause](words.what[kind]), kind);
 	}
 	/** @param {Kind} kind @param {boolean} [yes] */
 	async function turn(kind, yes = !link?.is_on(kind)) {
@@ -359,7 +358,7 @@ export async function begin(page, entry, join, media) {
 			announce((yes ? words.now_on : words.now_off)[kind]);
 		} catch (error) {
 			if (signal.aborted) return;
-			if (kind !== "screen") complain(kind, trouble_of(error));
+			if (kind !== "screen") own.complain(kind, error);
 			// Who closes the browser's question has changed their mind.
 			else if (trouble_of(error) !== "denied") warn(words.screen_failed);
 		}
@@ -374,13 +373,13 @@ export async function begin(page, entry, join, media) {
 	}
 	/** @param {HTMLElement} button @param {Device} which */
 	function choose(button, which) {
-		if (link) choose_device(button, which, link, (error) => complain(which, trouble_of(error)));
+		if (link) choose_device(button, which, link, (error) => own.complain(which, error));
 	}
 	/** The devices of all kinds, for More. */
 	async function devices() {
-		const own = link ? DEVICES.filter((one) => kinds.includes(one)) : [];
-		const of = (/** @type {Device} */ one) => (link ? device_entries(one, link, (error) => complain(one, trouble_of(error))) : []);
-		return (await Promise.all(own.map(of))).flat();
+		const used = link ? DEVICES.filter((one) => kinds.includes(one)) : [];
+		const of = (/** @type {Device} */ one) => (link ? device_entries(one, link, (error) => own.complain(one, error)) : []);
+		return (await Promise.all(used.map(of))).flat();
 	}
 
 	// ---- leaving and the end ----
@@ -418,7 +417,6 @@ export async function begin(page, entry, join, media) {
 	}
 	function close() {
 		over.abort();
-		lock?.release();
 		listen(undefined);
 		view.stop();
 		// Tracks that the library has not taken over.
@@ -488,6 +486,7 @@ export async function begin(page, entry, join, media) {
 		const is_other = is_role_new;
 		is_role_new = false;
 		me = found;
+		show_length(me);
 		const { name, publishParams } = me.role;
 		publish = publishParams;
 		kinds = kinds_now();
@@ -548,11 +547,10 @@ export async function begin(page, entry, join, media) {
 			const act = { text: words.sound_on, do: () => link?.play() };
 			say(words.sound_off, { key: "sound", symbol: "sound-off", act });
 		},
-		trouble: (kind, error) => complain(kind, trouble_of(error)),
-		unplugged(kind) {
-			trouble[kind] = "missing";
-			warn(words.trouble.unplugged(words.what[kind]), kind);
-		},
+		trouble: (kind, error) => own.complain(kind, error),
+		unplugged: (kind) => own.unplugged(kind),
+		fell_back: (kind, name) => own.fell_back(kind, name),
+		taken: (kind, yes) => own.taken(kind, yes),
 		put_off(kind) {
 			const text = { audio: words.muted_by, video: words.camera_by, screen: words.screen_by }[kind];
 			say(text, { key: `off ${kind}`, symbol: kind === "audio" ? "mic-off" : kind === "video" ? "camera-off" : "screen-off" });
@@ -564,16 +562,6 @@ export async function begin(page, entry, join, media) {
 		// While connecting, connect() tells more.
 		ended: (reason) => (reason || state !== "connecting") && ended(reason),
 	};
-	/** Says which devices could not be used; both for the same reason in one sentence. */
-	function tell_troubles() {
-		const [audio, video] = DEVICES.map((kind) => (kinds.includes(kind) ? trouble[kind] : undefined));
-		const told_of = (/** @type {string | undefined} */ cause) => TROUBLES.includes(cause ?? "");
-		const say_it = (/** @type {string | undefined} */ cause, /** @type {Device | "both"} */ what) =>
-			warn(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
-		if (told_of(audio) && audio === video) return say_it(audio, "both");
-		if (told_of(audio)) say_it(audio, "audio");
-		if (told_of(video)) say_it(video, "video");
-	}
 
 	try {
 		const lk = await library();
@@ -590,7 +578,8 @@ export async function begin(page, entry, join, media) {
 		draw_controls();
 		// After a reload: the devices that were on.
 		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);
-		tell_troubles();
+		own.tell_all();
+		own.watch();
 		messages.joined(people().length > 1);
 		follow_inside().catch(() => {});
 		await learn_role();

@@ -5,6 +5,7 @@
 import { chosen_device, chosen_speaker } from "./device.js";
 import { watch_flow } from "./flow.js";
 import { watch_loss } from "./loss.js";
+import { shown_name } from "./names.js";
 import { most_of, most_of_screen, options_of, screen_options } from "./options.js";
 import { TO, TOPIC, watch_texts } from "./texts.js";
 import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
@@ -29,14 +30,20 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
  *   priority: number, camera_in: Received, screen_in: Received, screen: Shown | null, shares: boolean, hand: boolean, raised: number,
  *   host: boolean, weak: boolean, joined: number }} Person
  */
+/** Something that is sent or received, `id` and `name` as in a person; `read` returns what the browser says of it.
+ * @typedef {{ id: string, name: string, kind: Kind | "screen_audio", kbps: number, read: () => Promise<any> }} Stream */
 /**
- * What happens. `put_off`: somebody else switched off something of yours; `allowed`: what you may publish has changed.
+ * What happens. `put_off`: somebody else switched off something of yours; `allowed`: what you may publish has changed. A
+ * device of yours is `unplugged` if nothing took its place, else it `fell_back` to the one named; `taken` if another
+ * program has it.
  * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, role: () => void, allowed: () => void,
  *   message: (topic: string, text: string) => void, state: (state: "connected" | "reconnecting") => void,
  *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
  *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
+ *   fell_back: (kind: "audio" | "video", name: string) => void, taken: (kind: "audio" | "video", yes: boolean) => void,
  *   text: (text: import("./texts.js").Text) => void,
- *   text_lost: (from: string, name: string, why: import("./texts.js").Cause) => void, loss: (by: number) => void, put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
+ *   text_lost: (from: string, name: string, why: import("./texts.js").Cause) => void, loss: (by: number) => void,
+ *   put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
  */
 /** @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null }} Tracks */
 
@@ -46,6 +53,11 @@ export const NOTHING = { layers: [], kbps: 0, ask() {} };
 // Milliseconds: many changes at once are one; the time until your own change has come back from the library.
 const GATHER = 40;
 const ECHO = 300;
+// Milliseconds in which the library finds another device, and how much longer than drawing the pause after it is, at
+// most how long: somebody who changes all the time leaves the page time for you.
+const ANOTHER = 1000;
+const PAUSE = 4;
+const LONGEST = 1000;
 const KBIT = 1000;
 // kbit/s of a video whose layers are not known yet.
 const UNKNOWN = 300;
@@ -111,12 +123,16 @@ export function connection(lk, publish, on) {
 	/** Whether the role sends something else than when tracks were published. */
 	let has_changed = false;
 	let gathering = 0;
+	let pause = 0;
 
 	function changed() {
 		gathering ||= setTimeout(() => {
 			gathering = 0;
-			if (!over.signal.aborted) on.changed();
-		}, GATHER);
+			if (over.signal.aborted) return;
+			const begin = performance.now();
+			on.changed();
+			pause = Math.min(LONGEST, PAUSE * (performance.now() - begin));
+		}, Math.max(GATHER, pause));
 	}
 	const is_audio = (/** @type {any} */ { kind }) => kind === "audio";
 	const is_of_screen = (/** @type {any} */ { source }) => [Source.ScreenShare, Source.ScreenShareAudio].includes(source);
@@ -159,6 +175,20 @@ export function connection(lk, publish, on) {
 		};
 	}
 
+	/** What was read of people, by what they said. @type {WeakMap<any, { metadata: string, hand: boolean, said: string, name: string }>} */
+	const read = new WeakMap();
+	/** Returns the name and the hand of a person, read again only if they have changed. @param {any} one */
+	function said_by(one) {
+		const { metadata = "" } = one;
+		const said = one.name || one.identity || "";
+		const known = read.get(one);
+		if (known && known.metadata === metadata && known.said === said) return known;
+		const name = one === me ? said : shown_name(said, me.name ?? "");
+		const found = { metadata, said, name, hand: object_of(metadata)?.isHandRaised === true };
+		read.set(one, found);
+		return found;
+	}
+
 	/** @param {any} one @returns {Person} */
 	function person(one) {
 		const own = one === me;
@@ -175,11 +205,12 @@ export function connection(lk, publish, on) {
 		const shared = screens.on;
 		const params = roles.get(one.attributes.role)?.publishParams;
 		const early = own && starting.has("video") && !camera?.track ? preview : null;
+		const { name, hand } = said_by(one);
 		return {
 			id: own ? "me" : one.sid,
 			sid: one.sid,
 			identity: one.identity,
-			name: one.name || one.identity,
+			name,
 			role: one.attributes.role ?? "",
 			me: own,
 			// Somebody with a link for all has a number behind the user ID.
@@ -196,7 +227,7 @@ export function connection(lk, publish, on) {
 			screen: shared?.track ?? null,
 			shares: Boolean(shared),
 			screen_on: all.some((each) => is_of_screen(each) && !each.isMuted),
-			hand: object_of(one.metadata)?.isHandRaised === true,
+			hand,
 			raised: Number(one.attributes.hand) || 0,
 			host: roles.get(one.attributes.role)?.host === true,
 			weak: ["poor", "lost"].includes(one.connectionQuality),
@@ -278,11 +309,26 @@ export function connection(lk, publish, on) {
 		const kind = kind_of(source);
 		unplugged.delete(kind);
 		if (kind === "audio" || kind === "video") {
+			/** @type {ReturnType<typeof setTimeout> | undefined} */
+			let wait;
 			track.on(lk.TrackEvent.Ended, () => {
 				unplugged.add(kind);
-				on.unplugged(kind);
+				clearTimeout(wait);
+				wait = setTimeout(() => {
+					if (over.signal.aborted) return;
+					on.unplugged(kind);
+					changed();
+				}, ANOTHER);
+			});
+			// The library takes another device, if there is one.
+			track.on(lk.TrackEvent.Restarted, () => {
+				if (!unplugged.delete(kind)) return;
+				clearTimeout(wait);
+				on.fell_back(kind, track.mediaStreamTrack.label);
 				changed();
 			});
+			track.on(lk.TrackEvent.UpstreamPaused, () => on.taken(kind, true));
+			track.on(lk.TrackEvent.UpstreamResumed, () => on.taken(kind, false));
 		}
 	});
 	room.on(event.ActiveSpeakersChanged, (/** @type {any[]} */ speakers) =>
@@ -449,6 +495,25 @@ export function connection(lk, publish, on) {
 		switch_to: (kind, id) => room.switchActiveDevice(kind, id),
 		/** @param {MediaDeviceKind} kind @returns {string | undefined} */
 		active: (kind) => room.getActiveDevice(kind),
+		/** Everything that is sent and received, you first. @returns {Stream[]} */
+		streams: () =>
+			[me, ...others()].flatMap((one) =>
+				newest(one)
+					.filter(({ track, isMuted }) => track && !isMuted)
+					.map(({ track, kind, source }) => ({
+						id: one === me ? "me" : one.sid,
+						name: said_by(one).name,
+						kind: is_of_screen({ source }) ? (kind === "audio" ? "screen_audio" : "screen") : kind,
+						kbps: track.currentBitrate / KBIT || 0,
+						read: async () => (track.sender ?? track.receiver)?.getStats?.(),
+					})),
+			),
+		/** What the browser says of the connection itself. @returns {Promise<any[]>} */
+		async reports() {
+			const { publisher, subscriber } = room.engine?.pcManager ?? {};
+			return Promise.all([publisher, subscriber].map(async (one) => one?.getStats?.()));
+		},
+		is_weak: () => ["poor", "lost"].includes(me.connectionQuality),
 		play: () => room.startAudio(),
 		leave: () => room.disconnect(),
 		sid: () => me.sid,

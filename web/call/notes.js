@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { h, icon } from "../lib/dom.js";
+import { h, icon, put } from "../lib/dom.js";
 import { words } from "./words.js";
 
 // Milliseconds, and notes at a time.
@@ -33,6 +33,13 @@ export function notes() {
 		element: box,
 		drop,
 		has: (/** @type {string} */ key) => shown.has(key),
+		/** Changes the text of a note that is shown, without telling screen readers. @param {string} key @param {string} text */
+		reword(key, text) {
+			const place = shown.get(key)?.querySelector("span");
+			if (!place || place.textContent === text) return;
+			place.ariaLive = "off";
+			put(place, text);
+		},
 		/** Shows a note. One with the same key is replaced. @param {string} text @param {Kind} [kind] */
 		say(text, { key = text, symbol = "info", act, also, shown: time = act ? 0 : SHOWN, stay = false, bad = false } = {}) {
 			const has_focus = shown.get(key)?.contains(document.activeElement);

@@ -6,7 +6,9 @@
 import { Refusal, call } from "../lib/api.js";
 
 /** @typedef {{ name: string, publishParams: any, subscribeParams: any, permissions: Record<string, boolean> }} Role */
-/** @typedef {{ peer: { id: string }, role: Role, gives: string[], roles?: { name: string, title?: string, priority: number, host?: boolean, publishParams: any }[],
+/** `at` is when the service said it, by its clock.
+ * @typedef {{ peer: { id: string }, role: Role, gives: string[], started_at?: string, ends_at?: string | null, at?: number,
+ *   roles?: { name: string, title?: string, priority: number, host?: boolean, publishParams: any }[],
  *   held?: ("audio" | "video")[], holds?: { type: "audio" | "video", role?: string }[] }} Me */
 /** @typedef {import("./lock.js").State} Door */
 
@@ -16,18 +18,21 @@ const RETRY = 2000;
 /** @param {string} room_id @param {string} token */
 export function service(room_id, token) {
 	const base = `/v2/active-rooms/${room_id}`;
-	const get = async (/** @type {string} */ path) => (await call("GET", base + path, { token })).data;
+	const get_me = async () => {
+		const { data, at } = await call("GET", `${base}/me`, { token });
+		return { ...data, at };
+	};
 	const post = (/** @type {string} */ path, /** @type {any} */ body) => call("POST", base + path, { token, body });
 	return {
 		/** Returns who you are here, and what you may do. @returns {Promise<Me>} */
 		async me() {
 			try {
-				return await get("/me");
+				return await get_me();
 			} catch (error) {
 				if (!(error instanceof Refusal) || error.message !== "Not in the room") throw error;
 			}
 			await new Promise((done) => setTimeout(done, RETRY));
-			return get("/me");
+			return get_me();
 		},
 		/** Asks to join again, to learn why somebody may not. */
 		join: () => call("POST", "/v2/token/join", { token, body: {} }),

@@ -44,6 +44,8 @@ export async function wait_to_rejoin(entry) {
 	const rejoins = rejoins_of(entry);
 	if (rejoins === REJOINS.length) return false;
 	await new Promise((done) => setTimeout(done, REJOINS[rejoins]));
+	// A device that wakes up is without a network for a moment.
+	if (!navigator.onLine) await new Promise((done) => addEventListener("online", done, { once: true }));
 	Object.assign(entry, { rejoins: rejoins + 1, rejoined_at: Date.now() });
 	return true;
 }

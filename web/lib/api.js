@@ -7,7 +7,8 @@
  * @typedef {{ pointer: string, message: string }} Fault */
 /** @typedef {{ body?: any, etag?: string | null, seen?: string | null, create?: boolean, signal?: AbortSignal,
  *   token?: string }} Options */
-/** @typedef {{ data: any, etag: string | null }} Answer */
+/** `at` is when the service answered, in milliseconds by its clock; NaN if it does not say.
+ * @typedef {{ data: any, etag: string | null, at: number }} Answer */
 
 /** An error response, or a request without a response (status 0). */
 export class Refusal extends Error {
@@ -87,11 +88,12 @@ async function send(method, path, options) {
 		const message = "The server could not be reached. Check your connection and try again";
 		throw new Refusal(0, { message }, new Headers());
 	}
-	if (response.status === 304) return { data: null, etag: options.seen ?? null };
+	const at = Date.parse(response.headers.get("date") ?? "");
+	if (response.status === 304) return { data: null, etag: options.seen ?? null, at };
 	const data = parsed(response, text);
 	if (!response.ok)
 		throw new Refusal(response.status, typeof data === "object" ? data : {}, response.headers);
-	return { data, etag: response.headers.get("etag") };
+	return { data, etag: response.headers.get("etag"), at };
 }
 
 /** Returns the body, parsed if it is JSON. @param {Response} response @param {string} text @returns {any} */

@@ -81,15 +81,34 @@ export function put(element, ...children) {
 	return element;
 }
 
-/** Makes screen readers read a text without moving the focus. @param {string} text */
-export function announce(text) {
+// Milliseconds: screen readers skip a region whose text does not change, so it is empty for a moment; what is announced
+// soon after something else waits, and is read with what else was announced until then.
+const EMPTY = 50;
+const GATHER = 1000;
+/** @type {Set<string>} */
+const waiting = new Set();
+let is_read = true;
+
+function read() {
 	const region = document.getElementById("announcer");
-	if (!region) return;
-	// Screen readers skip a region whose text does not change.
+	const text = [...waiting].join(" ");
+	waiting.clear();
+	is_read = text === "" || !region;
+	if (!region || is_read) return;
 	region.textContent = "";
 	setTimeout(() => {
 		region.textContent = text;
-	}, 50);
+	}, EMPTY);
+	setTimeout(read, GATHER);
+}
+
+/** Makes screen readers read a text without moving the focus. @param {string} text */
+export function announce(text) {
+	waiting.add(text);
+	if (!is_read) return;
+	is_read = false;
+	// With what is announced at the same time.
+	setTimeout(read);
 }
 
 /** Creates the region that announce() fills. */

@@ -213,13 +213,27 @@ const words = {
 		insecure: (what) => `Browser erlauben den Zugriff nur auf HTTPS-Seiten: ${what}.`,
 		unplugged: (what) => `Gerät getrennt: ${what}.`,
 	},
-	what: { audio: "Mikrofon", video: "Kamera", both: "Kamera und Mikrofon" },
+	what: { audio: "Mikrofon", video: "Kamera", both: "Kamera und Mikrofon", speaker: "Lautsprecher" },
+	minutes: (n) => `${n} Min.`,
+	until: (time) => `bis ${time}`,
+	left_short: (n) => `noch ${n} Min.`,
+	ends_soon: (n, time) => `Der Raum schließt in ${n === 1 ? "1 Minute" : `${n} Minuten`}, um ${time} Uhr.`,
+	plugged: (name) => `${name} wurde angeschlossen.`,
+	use_it: "Verwenden",
+	fell_back: (what, name) => `${what} wurde getrennt. Sie verwenden jetzt ${name}.`,
+	taken: {
+		audio: "Ihr Mikrofon ist stumm: Vielleicht verwendet es ein anderes Programm. Andere können Sie nicht hören.",
+		video: "Ihre Kamera zeigt nichts: Vielleicht verwendet sie ein anderes Programm. Andere können Sie nicht sehen.",
+	},
+	weak_note: "Ihre Verbindung ist schwach.",
+	connection: "Verbindung …",
 	screen_failed: "Der Bildschirm konnte nicht geteilt werden.",
 	joined: (name) => `${name} ist beigetreten.`,
 	went: (name) => `${name} ist gegangen.`,
 	joined_many: (n) => `${n} Personen sind beigetreten.`,
 	went_many: (n) => `${n} Personen sind gegangen.`,
 	raised: (name) => `${name} hebt die Hand.`,
+	raised_many: (n) => `${n} Personen heben die Hand.`,
 	in_the_call: (room, n) =>
 		n < 2
 			? `Sie sind in der Besprechung ${room}. Noch ist niemand anderes hier.`

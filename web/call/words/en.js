@@ -208,13 +208,28 @@ export default {
 		insecure: (/** @type {S} */ what) => `Browsers allow the ${what} only on HTTPS pages.`,
 		unplugged: (/** @type {S} */ what) => `Your ${what} was disconnected.`,
 	},
-	what: { audio: "microphone", video: "camera", both: "camera and microphone" },
+	what: { audio: "microphone", video: "camera", both: "camera and microphone", speaker: "speaker" },
+	minutes: (/** @type {number} */ n) => `${n} min`,
+	until: (/** @type {S} */ time) => `until ${time}`,
+	left_short: (/** @type {number} */ n) => `${n} min left`,
+	ends_soon: (/** @type {number} */ n, /** @type {S} */ time) =>
+		`The room closes in ${n === 1 ? "1 minute" : `${n} minutes`}, at ${time}.`,
+	plugged: (/** @type {S} */ name) => `${name} was connected.`,
+	use_it: "Use it",
+	fell_back: (/** @type {S} */ what, /** @type {S} */ name) => `Your ${what} was disconnected. You now use ${name}.`,
+	taken: {
+		audio: "Your microphone is silent: another program may be using it. Others cannot hear you.",
+		video: "Your camera shows nothing: another program may be using it. Others cannot see you.",
+	},
+	weak_note: "Your connection is weak.",
+	connection: "Connection…",
 	screen_failed: "The screen could not be shared.",
 	joined: (/** @type {S} */ name) => `${name} joined.`,
 	went: (/** @type {S} */ name) => `${name} left.`,
 	joined_many: (/** @type {number} */ n) => `${n} people joined.`,
 	went_many: (/** @type {number} */ n) => `${n} people left.`,
 	raised: (/** @type {S} */ name) => `${name} raised a hand.`,
+	raised_many: (/** @type {number} */ n) => `${n} people raised a hand.`,
 	in_the_call: (/** @type {S} */ room, /** @type {number} */ n) =>
 		n < 2
 			? `You are in the call ${room}. Nobody else is here yet.`

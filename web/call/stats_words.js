@@ -1,0 +1,17 @@
+// The texts of the panel of the connection, in the language of the join page.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { language } from "../join/words.js";
+
+/** @typedef {typeof import("./words/stats_en.js").default} Words */
+
+/** @type {Record<string, () => Promise<{ default: Words }>>} */
+export const LANGUAGES = {
+	en: () => import("./words/stats_en.js"),
+	de: () => import("./words/stats_de.js"),
+};
+
+const load = /** @type {() => Promise<{ default: Words }>} */ (LANGUAGES[language]);
+
+export const stats_words = (await load()).default;
