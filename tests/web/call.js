@@ -843,13 +843,13 @@ export const forwarding_to_clients = (browser) =>
 		program("account", "set", stand.name, "client_url=");
 		const missing = await new_page(browser);
 		await missing.goto(`${BASE}/join/${stand.codes.viewer}`);
-		await missing.waitForSelector(title("Calls are not set up"));
+		await missing.waitForSelector(title("Calls are not set up yet"));
 		ok("without the library, administrators are told what to do", (await missing.textContent("main")).includes("get-livekit-client"));
 		await accessible(missing, "no library");
 		await stand.api("POST", "/v2/backends", { name: "gate", type: "janus", url: "wss://janus.example.org/", config: { secret: "s" } });
 		await stand.api("PATCH", `/v2/templates/${stand.template.id}/settings`, { backend: "gate" });
 		await missing.goto(`${BASE}/join/${stand.codes.viewer}`);
-		await missing.waitForSelector(title("Calls are not set up"));
+		await missing.waitForSelector(title("Calls are not set up yet"));
 		const help = await missing.textContent("main");
 		ok("nor is there a call with a server that has no page", help.includes("the console says what to do"), help);
 		await close(missing);

@@ -60,7 +60,11 @@ export const inside_before = (browser) =>
 				const page = await open_join(browser, stand, stand.codes.host, { locale });
 				await page.waitForSelector(line);
 				const said = await page.textContent(line);
-				ok(`${n} people in ${locale}`, said === text, said);
+				ok(`${n} people in ${locale}`, said.endsWith(text), said);
+				const faces = await page.locator(`${line} .face`).count();
+				ok(`${n} people in ${locale}: the faces of those who are named`, faces === Math.min(n, 3), faces);
+				const heard = await page.textContent("#announcer");
+				ok(`${n} people in ${locale}: not announced`, !heard.includes(text), heard);
 				if (n === 6) await accessible(page, `who is inside, in ${locale}`);
 				await close(page);
 			}

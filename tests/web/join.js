@@ -17,7 +17,7 @@ import {
 } from "./stand.js";
 
 const note = (text) => `.device-note:has-text("${text}")`;
-const not_set_up = "h1:has-text('Calls are not set up')";
+const not_set_up = "h1:text-is('Calls are not set up yet')";
 /** Where people go who join, as tests/scripts/web.sh sets it. */
 const client = /healthz-client/;
 const button = ".join-form button[type=submit]";
@@ -27,6 +27,9 @@ function devices_that(fail) {
 	window.wishes = [];
 	const real = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
 	if (!real) return;
+	const list = navigator.mediaDevices.enumerateDevices.bind(navigator.mediaDevices);
+	window.lacks = fail.lacks ?? [];
+	navigator.mediaDevices.enumerateDevices = async () => (await list()).filter(({ kind }) => !window.lacks.includes(kind));
 	navigator.mediaDevices.getUserMedia = (wish) => {
 		window.wishes.push(wish);
 		if (fail.video && wish.video) return Promise.reject(new DOMException("no", fail.video));
@@ -97,8 +100,8 @@ export const languages = (browser, codes) =>
 		await page.waitForSelector(".join-form");
 		const found = await page.evaluate(async () => {
 			const main = document.querySelector("script[type=module]").src;
-			const files = [new URL("words.js", main).href, new URL("../call/words.js", main).href];
-			const [page_words, call_words] = await Promise.all(files.map((file) => import(file)));
+			const files = ["words.js", "../call/words.js", "../call/stats_words.js"].map((one) => new URL(one, main).href);
+			const [page_words, ...others] = await Promise.all(files.map((file) => import(file)));
 			const { LANGUAGES } = page_words;
 			/** The members with their types; functions are called, so that their texts count too. */
 			const texts = (words, name = "") =>
@@ -111,8 +114,8 @@ export const languages = (browser, codes) =>
 				});
 			const all = Object.entries(LANGUAGES).map(async ([language, load]) => {
 				const { default: words } = await load();
-				const { default: of_call } = await call_words.LANGUAGES[language]();
-				return [language, [...texts(words), ...texts(of_call, "call.")]];
+				const more = await Promise.all(others.map((one) => one.LANGUAGES[language]()));
+				return [language, [...texts(words), ...more.flatMap((one) => texts(one.default, "call."))]];
 			});
 			return Promise.all(all);
 		});
@@ -141,8 +144,10 @@ export const languages = (browser, codes) =>
 /** Every problem with a device is shown, and the guest can still join. */
 export const troubles = (browser, codes) =>
 	group("problems with devices", async () => {
-		for (const [name, fail, text] of [
+		for (const [name, fail, text, asked] of [
 			["no camera", { video: "NotFoundError" }, "No camera found"],
+			["no camera is there", { lacks: ["videoinput"] }, "No camera found", "audio"],
+			["no microphone is there", { lacks: ["audioinput"] }, "No microphone found", "video"],
 			["camera in use", { video: "NotReadableError" }, "Your camera is in use"],
 			[
 				"denied",
@@ -152,6 +157,16 @@ export const troubles = (browser, codes) =>
 		]) {
 			const page = await join_page(browser, codes.host, fail);
 			await page.waitForSelector(note(text));
+			if (asked) {
+				const wishes = await page.evaluate(() => window.wishes.map((one) => Object.keys(one).join()).join(";"));
+				ok(`${name}: it is not asked for`, wishes === asked, wishes);
+				await page.evaluate(() => {
+					window.lacks = [];
+					navigator.mediaDevices.dispatchEvent(new Event("devicechange"));
+				});
+				await page.waitForSelector(note(text), { state: "detached" });
+				ok(`${name}: once plugged in, it is used`, true);
+			}
 			if (!fail.audio) await page.waitForSelector("[role=meter]:not([hidden])");
 			else ok("a denied permission is shown for each device", (await page.locator(".device-note .fault").count()) === 2);
 			await accessible(page, `join, ${name}`);
@@ -172,6 +187,19 @@ export const codes_told = (browser, codes) =>
 			"an unknown code is told",
 			(await page.textContent("#code-fault")).includes("No room has this code"),
 		);
+		for (const [typed, text] of [
+			["abc-dëfg-hij", "No code has the character “ë”. Check"],
+			["abc_defg_hij", "No code has the character “_”. Check"],
+			["abcdef0hij", "check the “0”"],
+			["abc-de1g-hij", "check the “1”"],
+			["abc-defg-hik", "No room has this code. Check the spelling"],
+			["see you on monday at nine in the usual room, all of you", "No room has this code. Check"],
+		]) {
+			await page.fill("#code", typed);
+			await page.keyboard.press("Enter");
+			await page.waitForSelector(`#code-fault:has-text("${text}")`);
+			ok(`told what is wrong: ${typed}`, true);
+		}
 		await page.fill("#code", "");
 		await page.locator("#code").pressSequentially(codes.host.replaceAll("-", "").toUpperCase());
 		ok("hyphens are inserted", (await page.inputValue("#code")) === codes.host);

@@ -70,6 +70,24 @@ function code_of_link(word) {
 	}
 }
 
+// As long as a code can be; and a generated code with digits in it.
+const LONGEST = 40;
+const DIGITS = /^[a-z0-9]{3}-?[a-z0-9]{3,4}-?[a-z0-9]{3}$/;
+
+/**
+ * Returns the character of what was typed that no code has, or a digit where a generated code has letters, and says
+ * which of both; null if there is none, or what was typed is too long for a code.
+ * @param {string} text @returns {{ character: string, is_digit: boolean } | null}
+ */
+export function wrong_character(text) {
+	const typed = trim(trim(fold(text)).split("/").at(-1)?.split(/[?#]/, 1)[0] ?? "").replace(/ +/g, "-");
+	if (typed.length > LONGEST) return null;
+	const odd = [...typed].find((one) => !/[a-z0-9-]/.test(one));
+	if (odd) return { character: odd, is_digit: false };
+	const digit = DIGITS.test(typed) && /[a-z]/.test(typed) ? /[0-9]/.exec(typed)?.[0] : undefined;
+	return digit ? { character: digit, is_digit: true } : null;
+}
+
 /** @param {Set<string>} found */
 const only = (found) => (found.size === 1 ? [...found].join("") : null);
 

@@ -73,10 +73,10 @@ export function devices(publish, words) {
 		all.map((one) => one.choice),
 	);
 	const relist = () => {
-		for (const one of all) one.list();
+		for (const one of all) one.relist();
 	};
 	if (isSecureContext && navigator.mediaDevices) {
-		start_all(microphone, camera).then(relist);
+		start_all(microphone, camera).then(() => all.forEach((one) => one.list()));
 		navigator.mediaDevices.addEventListener("devicechange", relist);
 	} else for (const one of all) one.stop("insecure");
 	return {
@@ -100,12 +100,24 @@ export function devices(publish, words) {
 }
 
 /**
- * Requests both together, so that the browser prompts only once, and each separately if that fails, so that
- * one missing device does not block the other.
- * @param {Device | null} microphone @param {Device | null} camera
+ * Requests the devices that there are: both together, so that the browser prompts only once, and each separately if
+ * that fails, so that one does not block the other. What is missing is said, and not asked for.
+ * @param {Device | null} wanted_microphone @param {Device | null} wanted_camera
  */
-async function start_all(microphone, camera) {
+async function start_all(wanted_microphone, wanted_camera) {
+	const kinds = (await navigator.mediaDevices.enumerateDevices().catch(() => [])).map(({ kind }) => kind);
+	// Browsers may hide all devices until one was allowed.
+	const is_told = kinds.includes("audioinput") || kinds.includes("videoinput");
+	/** @param {Device | null} one @param {MediaDeviceKind} kind */
+	const there = (one, kind) => {
+		if (!one || !is_told || kinds.includes(kind)) return one;
+		one.stop("missing");
+		return null;
+	};
+	const microphone = there(wanted_microphone, "audioinput");
+	const camera = there(wanted_camera, "videoinput");
 	const all = [microphone, camera].filter((one) => one !== null);
+	if (all.length === 0) return;
 	try {
 		const stream = await navigator.mediaDevices.getUserMedia({
 			...(microphone ? { audio: microphone.wish() } : {}),
@@ -259,6 +271,9 @@ function device(what, words, limits) {
 		state = "on";
 		const [track] = got.getTracks();
 		track?.addEventListener("ended", () => stream === got && stop("missing"));
+		// Another program may take it.
+		track?.addEventListener("mute", () => stream === got && tell([says.busy, says.busy_help]));
+		track?.addEventListener("unmute", () => stream === got && tell(null));
 		if (is_camera) {
 			video.srcObject = got;
 		} else listen(got);
@@ -309,6 +324,11 @@ function device(what, words, limits) {
 			meter.setAttribute("aria-valuenow", String(Math.round(level * 100)));
 		}, METER_EVERY);
 	}
+	/** Lists the devices, and uses one that was missing. */
+	async function relist() {
+		if ((await list()) > 0 && state === "missing") await start();
+	}
+	/** Returns how many there are. */
 	async function list() {
 		const kind = is_camera ? "videoinput" : "audioinput";
 		const found = (await navigator.mediaDevices.enumerateDevices()).filter(
@@ -323,7 +343,8 @@ function device(what, words, limits) {
 			),
 		);
 		put(select, options.length > 0 ? options : h("option", { value: "" }, says.none));
+		return found.length;
 	}
 	draw();
-	return { stage, button, choice, wish, start, take, stop, give, end, list, state: () => state };
+	return { stage, button, choice, wish, start, take, stop, give, end, list, relist, state: () => state };
 }

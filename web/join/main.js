@@ -5,8 +5,9 @@
 
 import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
+import { face } from "../lib/face.js";
 import { browser_storage, tab_storage } from "../lib/storage.js";
-import { code_of } from "./code.js";
+import { code_of, wrong_character } from "./code.js";
 import { devices } from "./devices.js";
 import { browser_id, claim, forget, keep, kept, kept_waiter, rejoins_of, wait_to_rejoin } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
@@ -36,7 +37,7 @@ const SHORTEST_WAIT = 5;
 const DAY = 86400000;
 // Milliseconds until the code of the call is loaded, at the latest.
 const IDLE = 1500;
-// People who are named, if not more are inside.
+// People whose faces are shown, and who are named, if not more are inside.
 const NAMES = 3;
 // Seconds until a page that was loaded again asks about its ticket: the devices are started meanwhile.
 const SOON = 1;
@@ -67,6 +68,13 @@ function text_of_address(segment) {
 	} catch {
 		return segment;
 	}
+}
+
+/** Says what is wrong with a code that no room has. @param {string} typed */
+function no_room(typed) {
+	const wrong = wrong_character(typed);
+	if (!wrong) return words.no_room;
+	return (wrong.is_digit ? words.code_digit : words.code_character)(wrong.character);
 }
 
 /** Shows the form for a code. @param {string} [fault] @param {string} [value] */
@@ -121,7 +129,7 @@ function ask(fault = "", value = "") {
 		const is_typed = !hyphened || !GROUPS.test(input.value);
 		const code = code_of(is_typed ? input.value : input.value.replaceAll("-", ""));
 		if (code === null) {
-			tell(input.value.trim() === "" ? words.code_missing : words.no_room);
+			tell(input.value.trim() === "" ? words.code_missing : no_room(input.value));
 			input.focus();
 			return;
 		}
@@ -154,7 +162,7 @@ async function describe(code) {
 function refused(error, code) {
 	const again = () => describe(code);
 	if (!(error instanceof Refusal)) throw error;
-	if (error.status === 404) return ask(words.no_room, code);
+	if (error.status === 404) return ask(no_room(code), code);
 	if (error.status === 429) return wait(error.retry_after || 60, again);
 	if (error.status !== 403) {
 		return stop(words.trouble, error.status === 0 ? words.unreachable : `${error.message}.`, again);
@@ -278,8 +286,11 @@ function show_inside({ code, call, inside, room_state: state, etag = null }, sig
 	const line = h("p.quiet.join-inside");
 	/** @param {import("./inside.js").Inside} now */
 	function tell({ peer_count, peers = [] }) {
-		const names = peers.map((one) => one.name).slice(0, peer_count > NAMES ? NAMES - 1 : NAMES);
-		put(line, icon("people"), words.inside(names.includes("") ? [] : names, peer_count));
+		const all = peers.slice(0, NAMES).map((one) => one.name);
+		const faces = all.includes("") ? [] : all;
+		const names = faces.slice(0, peer_count > NAMES ? NAMES - 1 : NAMES);
+		const pictures = faces.length > 0 ? h("span.faces", null, faces.map(face)) : icon("people");
+		put(line, pictures, h("span", null, words.inside(names, peer_count)));
 		// Elsewhere people may be where nobody tells of them.
 		line.hidden = peer_count === 0 && call !== "livekit";
 	}
@@ -341,7 +352,7 @@ function enter(what, waiter = null) {
 			what.name
 				? h("p.welcome", null, words.welcome(what.name))
 				: h("p.eyebrow", null, words.about_to),
-			h("h1", { tabindex: "-1" }, room_name),
+			h("h1", { tabindex: "-1" }, h("bdi", null, room_name)),
 			room.description && h("p.quiet", null, room.description),
 			h(
 				"p.join-role",
@@ -488,8 +499,7 @@ function enter(what, waiter = null) {
 		return;
 	}
 	const greeting = what.name ? `${words.welcome(what.name)} ` : "";
-	const here = inside?.textContent ? ` ${inside.textContent}.` : "";
-	announce(`${greeting}${room_name}, ${words.as(role_name)}. ${words.you_can(kinds)}${here}`);
+	announce(`${greeting}${room_name}, ${words.as(role_name)}. ${words.you_can(kinds)}`);
 	// On a phone, the keyboard would cover the page.
 	if (!what.name && matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });
@@ -622,5 +632,5 @@ const waiter = kept_waiter();
 if (before) come_back(before);
 else if (waiter) enter(waiter.what, waiter);
 else if (asked === "") ask();
-else if (code === null) ask(words.no_room, asked);
+else if (code === null) ask(no_room(asked), asked);
 else describe(code);

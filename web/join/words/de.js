@@ -20,6 +20,9 @@ const words = {
 	go_on: "Weiter",
 	moment: "Einen Moment …",
 	no_room: "Zu diesem Code gibt es keinen Raum. Bitte prüfen Sie die Schreibweise.",
+	code_character: (/** @type {string} */ one) => `Kein Code enthält das Zeichen „${one}“. Bitte prüfen Sie die Schreibweise.`,
+	code_digit: (/** @type {string} */ one) =>
+		`Zu diesem Code gibt es keinen Raum. Codes wie abc-defg-hij haben nur Buchstaben: Bitte prüfen Sie die „${one}“.`,
 	another_code: "Anderen Code eingeben",
 	try_again: "Erneut versuchen",
 	trouble: "Das hat nicht geklappt",
@@ -100,7 +103,7 @@ const words = {
 	open_title: "Diese Besprechung ist bereits in einem anderen Tab geöffnet",
 	open: "Möchten Sie sie hier weiterführen?",
 	use_here: "Hier weiterführen",
-	not_set_up_title: "Besprechungen sind nicht eingerichtet",
+	not_set_up_title: "Besprechungen sind noch nicht eingerichtet",
 	not_set_up:
 		"Dieser Server kann die Besprechung noch nicht anzeigen. Fragen Sie die Person, die Sie eingeladen hat.",
 	no_server:

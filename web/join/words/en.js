@@ -19,6 +19,8 @@ export default {
 	go_on: "Continue",
 	moment: "One moment…",
 	no_room: "No room has this code. Check the spelling and try again.",
+	code_character: (/** @type {string} */ one) => `No code has the character “${one}”. Check the spelling and try again.`,
+	code_digit: (/** @type {string} */ one) => `No room has this code. Codes like abc-defg-hij have only letters: check the “${one}”.`,
 	another_code: "Use another code",
 	try_again: "Try again",
 	trouble: "Something went wrong",
@@ -93,7 +95,7 @@ export default {
 	open_title: "This call is already open in another tab",
 	open: "Use it here?",
 	use_here: "Use it here",
-	not_set_up_title: "Calls are not set up",
+	not_set_up_title: "Calls are not set up yet",
 	not_set_up: "This server cannot show the call yet. Ask the people who invited you.",
 	no_server: "There is no media server for calls in this room yet. Ask the people who invited you.",
 	not_set_up_library:
