@@ -8,8 +8,8 @@ import { deflateRawSync } from "node:zlib";
 import { close, control, make_call, note, open_call, says } from "./call.js";
 import { SIZES, accessible, group, ok } from "./stand.js";
 
-const { clean, clean_name, limit, watch_texts } = await import(
-	`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/texts.js`, "utf8"))}`
+const { clean, clean_name, limit, text_reader } = await import(
+	`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/chat/texts.js`, "utf8"))}`
 );
 
 // ---- what is read of packets ----
@@ -77,7 +77,6 @@ function room_of_packets() {
 	const on = (name, listener) => listeners.set(name, listener);
 	const person = (identity, name, more = {}) => [identity, { identity, name, attributes: { role: "guest" }, permissions: { canPublishData: true }, ...more }];
 	const room = {
-		engine: { on },
 		on,
 		localParticipant: { identity: "M", attributes: { role: "guest" } },
 		remoteParticipants: new Map([person("A", "Ada", { attributes: { role: "host" } }), person("B", "Ben"), person("C", "Cleo", { permissions: { canPublishData: false } }), person("W", "An\n\u202eno")]),
@@ -88,7 +87,7 @@ function room_of_packets() {
 /** The texts of packets, whatever packets come. */
 export const texts_of_packets = () =>
 	group("texts of packets", async () => {
-		const event = { SignalConnected: "signal", ParticipantConnected: "come" };
+		const event = { ParticipantConnected: "come" };
 		for (const { name, packets, shown, lost = "" } of PACKETS) {
 			const { room, tell, nora } = room_of_packets();
 			const found = [];
@@ -97,14 +96,14 @@ export const texts_of_packets = () =>
 			performance.now = () => now;
 			const only_of = (only) => (only === null ? "" : ` (${only.me ? "me" : (only.role ?? only.n)})`);
 			const text = (one) => found.push(`${one.name}: ${one.text}${only_of(one.only)}`);
-			watch_texts(room, event, { text, text_lost: (from, name, why) => causes.push(why) }, new AbortController().signal);
+			const read = text_reader(room, event, { text, text_lost: (from, name, why) => causes.push(why) }, new AbortController().signal);
 			for (const [who, packet, to = []] of packets) {
 				await new Promise((turn) => setImmediate(turn));
 				const [from, at = "0"] = who.split(" ");
 				now = Number(at);
 				if (who === "come") tell("come", nora);
 				else if (who === "leave") room.remoteParticipants.delete("A");
-				else tell("dataPacketReceived", { participantIdentity: from, destinationIdentities: to, value: { case: packet[0], value: packet[1] } });
+				else read({ participantIdentity: from, destinationIdentities: to, value: { case: packet[0], value: packet[1] } });
 			}
 			delete performance.now;
 			// Decompressing takes turns of its own.
@@ -112,20 +111,20 @@ export const texts_of_packets = () =>
 			while (Date.now() < end && (found.join(", ") !== shown || causes.join() !== lost)) await new Promise((turn) => setImmediate(turn));
 			ok(`texts: ${name}`, found.join(", ") === shown && causes.join() === lost, `${found.join(", ").slice(0, 200)}; lost: ${causes}`);
 		}
-		const { room, tell } = room_of_packets();
+		const { room } = room_of_packets();
 		const over = new AbortController();
 		const late = [];
-		watch_texts(room, event, { text: (one) => late.push(one), text_lost() {} }, over.signal);
+		const read_late = text_reader(room, event, { text: (one) => late.push(one), text_lost() {} }, over.signal);
 		over.abort();
-		tell("dataPacketReceived", { participantIdentity: "A", value: { case: "streamHeader", value: whole("Hi")[1] } });
+		read_late({ participantIdentity: "A", value: { case: "streamHeader", value: whole("Hi")[1] } });
 		await new Promise((turn) => setImmediate(turn));
 		ok("texts: none after the end", late.length === 0, late.length);
 		// A flood takes the page little time.
 		const flood = room_of_packets();
 		let dropped = 0;
-		watch_texts(flood.room, event, { text() {}, text_lost: () => dropped++ }, new AbortController().signal);
+		const read_flood = text_reader(flood.room, event, { text() {}, text_lost: () => dropped++ }, new AbortController().signal);
 		const began = Date.now();
-		for (let i = 0; i < 20000; i++) flood.tell("dataPacketReceived", { participantIdentity: i % 2 ? "A" : "B", destinationIdentities: [], value: { case: "streamHeader", value: whole("flood", { streamId: String(i) })[1] } });
+		for (let i = 0; i < 20000; i++) read_flood({ participantIdentity: i % 2 ? "A" : "B", destinationIdentities: [], value: { case: "streamHeader", value: whole("flood", { streamId: String(i) })[1] } });
 		const took = Date.now() - began;
 		ok("texts: 20,000 packets take less than a second", took < 1000 && dropped === 19990, `${took} ms, ${dropped}`);
 		const sent = limit();

@@ -539,8 +539,6 @@ export async function begin(page, entry, join, media) {
 			stands = now;
 			show_state();
 		},
-		text: (text) => messages.text(text),
-		text_lost: (from, name, why) => messages.lost(from, name, why),
 		loss: (by) => view.step(by),
 		sound(plays) {
 			if (plays) return note.drop("sound");

@@ -7,7 +7,6 @@ import { watch_flow } from "./flow.js";
 import { watch_loss } from "./loss.js";
 import { shown_name } from "./names.js";
 import { most_of, most_of_screen, options_of, screen_options } from "./options.js";
-import { TO, TOPIC, watch_texts } from "./texts.js";
 import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
 
 /** @typedef {"audio" | "video" | "screen"} Kind */
@@ -41,9 +40,7 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
  *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
  *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
  *   fell_back: (kind: "audio" | "video", name: string) => void, taken: (kind: "audio" | "video", yes: boolean) => void,
- *   text: (text: import("./texts.js").Text) => void,
- *   text_lost: (from: string, name: string, why: import("./texts.js").Cause) => void, loss: (by: number) => void,
- *   put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
+ *   loss: (by: number) => void, put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
  */
 /** @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null }} Tracks */
 
@@ -61,6 +58,8 @@ const LONGEST = 1000;
 const KBIT = 1000;
 // kbit/s of a video whose layers are not known yet.
 const UNKNOWN = 300;
+// Packets of texts that are kept until the chat is loaded.
+const EARLY = 200;
 // Tracks of a kind that are received of one person: a microphone and the sound of a screen, a camera and a screen.
 const MOST = 2;
 
@@ -176,16 +175,16 @@ export function connection(lk, publish, on) {
 	}
 
 	/** What was read of people, by what they said. @type {WeakMap<any, { metadata: string, hand: boolean, said: string, name: string }>} */
-	const read = new WeakMap();
+	const known_by = new WeakMap();
 	/** Returns the name and the hand of a person, read again only if they have changed. @param {any} one */
 	function said_by(one) {
 		const { metadata = "" } = one;
 		const said = one.name || one.identity || "";
-		const known = read.get(one);
+		const known = known_by.get(one);
 		if (known && known.metadata === metadata && known.said === said) return known;
 		const name = one === me ? said : shown_name(said, me.name ?? "");
 		const found = { metadata, said, name, hand: object_of(metadata)?.isHandRaised === true };
-		read.set(one, found);
+		known_by.set(one, found);
 		return found;
 	}
 
@@ -339,7 +338,22 @@ export function connection(lk, publish, on) {
 		// people who have just come or left: only the identity tells. What people send each other is not shown.
 		if (identity === "") on.message(topic, new TextDecoder().decode(bytes));
 	});
-	watch_texts(room, event, on, over.signal);
+	/** Packets of texts that came before what reads them. @type {any[]} */
+	const early = [];
+	/** @type {(packet: any) => void} */
+	let read = (packet) => {
+		if (early.length < EARLY) early.push(packet);
+	};
+	const engines = new WeakSet();
+	/** Takes the packets of texts. The library can replace its engine while it connects. */
+	function take_texts() {
+		const { engine } = room;
+		if (!engine || engines.has(engine)) return;
+		engines.add(engine);
+		engine.on("dataPacketReceived", (/** @type {any} */ packet) => packet.value.case?.startsWith("stream") && read(packet));
+	}
+	take_texts();
+	room.on(event.SignalConnected, take_texts);
 	room.on(event.SignalReconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnected, () => {
@@ -517,13 +531,17 @@ export function connection(lk, publish, on) {
 		play: () => room.startAudio(),
 		leave: () => room.disconnect(),
 		sid: () => me.sid,
+		/** Sends a text stream. @param {string} text @param {any} options the library's @returns {Promise<void>} */
+		send_text: (text, options) => me.sendText(text, options),
 		/**
-		 * Sends a text. @param {string} text @param {string[]} identities of those who get it; empty for everyone
-		 * @param {string} [role] the role that they have
-		 * @returns {Promise<void>}
+		 * Tells of the texts that arrive, and of those that have arrived.
+		 * @param {Parameters<typeof import("./chat/texts.js").text_reader>[2]} told
 		 */
-		write: (text, identities, role = "") =>
-			me.sendText(text, { topic: TOPIC, compress: false, destinationIdentities: identities, attributes: role ? { [TO]: role } : {} }),
+		async read_texts(told) {
+			const { text_reader } = await import("./chat/texts.js");
+			read = text_reader(room, event, told, over.signal);
+			early.splice(0).forEach(read);
+		},
 		/** @returns {string} the role that the media server says you have */
 		role: () => me.attributes.role ?? "",
 	};

@@ -5,12 +5,12 @@
 import { h, icon, put } from "../../lib/dom.js";
 import { face } from "../face.js";
 import { menu } from "../menu.js";
-import { LONGEST, clean, clean_name, length_of } from "../texts.js";
+import { LONGEST, clean, clean_name, length_of } from "./texts.js";
 import { words as common } from "../words.js";
 import { words } from "./words.js";
 
-/** @typedef {import("../chat.js").Entry} Entry */
-/** @typedef {import("../chat.js").Only} Only */
+/** @typedef {import("./store.js").Entry} Entry */
+/** @typedef {import("./store.js").Only} Only */
 /** @typedef {import("../media.js").Person} Person */
 
 // Characters that are left when their number is shown, and pixels that count as the end.
@@ -41,7 +41,7 @@ const day_of = (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate(
  * @param {HTMLElement} element
  * @param {{ room: string, people: () => Person[], role_shown: (name: string) => string,
  *   note: ReturnType<typeof import("../notes.js").notes>, show: (open: boolean) => void, entries: Entry[],
- *   state: { may_write: boolean, away: boolean, joined: Date | null }, alerts: () => boolean, turn_alerts: () => void,
+ *   state: import("../chat.js").State, alerts: () => boolean, turn_alerts: () => void,
  *   send: (text: string, identities: string[], only: Only) => void, retry: (entry: Entry) => void, wait: () => number }} call
  */
 export function chat_panel(element, call) {
@@ -52,6 +52,7 @@ export function chat_panel(element, call) {
 	let chosen = null;
 	let newer = 0;
 	let offered = "";
+	let drawn = "";
 	/** Until when nothing can be sent. */
 	let blocked = 0;
 
@@ -207,13 +208,13 @@ export function chat_panel(element, call) {
 		const is_empty = !entries.some((one) => one.kind !== "lost");
 		log.classList.toggle("is-empty", is_empty);
 		const joined = state.joined && h("p.chat-line", null, words.joined(clock.format(state.joined)));
-		if (is_empty)
-			put(
-				top,
-				h("div.chat-empty", null, icon("chat"), h("p", null, h("b", null, words.empty)), h("p.quiet", null, words.empty_help), h("p.quiet.small-text", null, words.ends)),
-				joined,
-			);
-		else if (top.firstElementChild?.tagName !== "P") put(top, h("p.chat-line", null, words.ends), joined);
+		const first = () =>
+			is_empty
+				? h("div.chat-empty", null, icon("chat"), h("p", null, h("b", null, words.empty)), h("p.quiet", null, words.empty_help), h("p.quiet.small-text", null, words.ends))
+				: h("p.chat-line", null, words.ends);
+		const now = `${is_empty} ${state.joined}`;
+		if (now !== drawn) put(top, first(), joined);
+		drawn = now;
 		if (follows || is_mine) to_end();
 		else if (added > 0) show_newer(newer + added);
 	}

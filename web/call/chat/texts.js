@@ -93,11 +93,12 @@ function joined(parts, size) {
 }
 
 /**
- * Reads the texts that arrive in a room. `lost` is called for each text that is not shown, with the name of its sender.
+ * Returns what reads the packets that arrive in a room. `text_lost` is called for each text that is not shown, with the
+ * name of its sender.
  * @param {any} room @param {Record<string, string>} event the library's @param {{ text: (text: Text) => void, text_lost: (from: string, name: string, why: Cause) => void }} on
  * @param {AbortSignal} signal ends it
  */
-export function watch_texts(room, event, on, signal) {
+export function text_reader(room, event, on, signal) {
 	/** @typedef {{ who: any, only: string[], to: string, packing: number, parts: Uint8Array[], size: number, next: number, ends: number, total: number }} Stream */
 	/** @typedef {{ shown: ReturnType<typeof limit>, open: Map<string, Stream>, last: number, queue: Promise<void>, unpacking: number }} Sender */
 	/** @type {Map<string, Sender>} */
@@ -200,28 +201,20 @@ export function watch_texts(room, event, on, signal) {
 		const is_short = stream.packing === PLAIN && stream.total > stream.size;
 		if (!reason && !is_short && stream.ends > performance.now()) complete(from, sender, joined(stream.parts, stream.size), stream);
 	}
-	const read = (/** @type {any} */ packet) => {
+	/** @param {any} packet */
+	function read(packet) {
 		const { participantIdentity: from, destinationIdentities: only, value } = packet;
 		// Without a sender it is of no person.
 		if (signal.aborted || !from) return;
 		if (value.case === "streamHeader") begin(from, value.value, only ?? []);
 		else if (value.case === "streamChunk") go_on(from, value.value);
 		else if (value.case === "streamTrailer") finish(from, value.value);
-	};
-	const read_from = new WeakSet();
-	/** The library can replace its engine while it connects. */
-	function attach() {
-		const { engine } = room;
-		if (!engine || read_from.has(engine)) return;
-		read_from.add(engine);
-		engine.on("dataPacketReceived", read);
 	}
-	attach();
-	room.on(event.SignalConnected, attach);
 	room.on(event.ParticipantConnected, (/** @type {any} */ who) => {
 		const mine = early.filter(({ from }) => from === who?.identity);
 		if (mine.length === 0) return;
 		early = early.filter(({ from }) => from !== who.identity);
 		for (const { from, bytes, stream } of mine) if (stream.ends > performance.now()) show(from, bytes, { ...stream, who });
 	});
+	return read;
 }
