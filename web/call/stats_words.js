@@ -4,12 +4,12 @@
 
 import { language } from "../join/words.js";
 
-/** @typedef {typeof import("./words/stats_en.js").default} Words */
+/** @typedef {typeof import("./words/stats/en.js").default} Words */
 
 /** @type {Record<string, () => Promise<{ default: Words }>>} */
 export const LANGUAGES = {
-	en: () => import("./words/stats_en.js"),
-	de: () => import("./words/stats_de.js"),
+	en: () => import("./words/stats/en.js"),
+	de: () => import("./words/stats/de.js"),
 };
 
 const load = /** @type {() => Promise<{ default: Words }>} */ (LANGUAGES[language]);

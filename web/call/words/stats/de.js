@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/** @type {typeof import("./stats_en.js").default} */
+/** @type {typeof import("./en.js").default} */
 export default {
 	connection_title: "Verbindung",
 	connection_good: "Ihre Verbindung ist gut.",
