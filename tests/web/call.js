@@ -325,7 +325,7 @@ export const roles_in_calls = (browser) =>
 		await guest.hover(".tile:has-text('Nora Fuchs')");
 		await guest.click("[aria-label='Options for Nora Fuchs']");
 		const offered = await guest.locator(".menu-item").allTextContents();
-		ok("a guest moderates nobody", offered.join() === "Keep large", offered.join());
+		ok("a guest moderates nobody", offered.join() === "Keep large,Send message", offered.join());
 		await guest.click(".menu-item");
 		await guest.waitForSelector(".tile:has-text('Nora Fuchs') .mark");
 		ok("a person can be kept large", true);
@@ -367,7 +367,7 @@ export const moderating = (browser) =>
 		const offered = await page.locator(".menu-item").allTextContents();
 		ok(
 			"a host is offered what the role may",
-			offered.join() === "Keep large,Turn microphone off,Turn camera off,Change role…,Remove from call…",
+			offered.join() === "Keep large,Send message,Turn microphone off,Turn camera off,Change role…,Remove from call…",
 			offered.join(),
 		);
 		await page.keyboard.press("Escape");

@@ -123,10 +123,12 @@ export const texts_of_packets = () =>
 		const flood = room_of_packets();
 		let dropped = 0;
 		const read_flood = text_reader(flood.room, event, { text() {}, text_lost: () => dropped++ }, new AbortController().signal);
-		const began = Date.now();
-		for (let i = 0; i < 20000; i++) read_flood({ participantIdentity: i % 2 ? "A" : "B", destinationIdentities: [], value: { case: "streamHeader", value: whole("flood", { streamId: String(i) })[1] } });
-		const took = Date.now() - began;
-		ok("texts: 20,000 packets take less than a second", took < 1000 && dropped === 19990, `${took} ms, ${dropped}`);
+		const packets = Array.from({ length: 20000 }, (_, i) => ({ participantIdentity: i % 2 ? "A" : "B", destinationIdentities: [], value: { case: "streamHeader", value: whole("flood", { streamId: String(i) })[1] } }));
+		const began = process.cpuUsage();
+		packets.forEach(read_flood);
+		// Ten seconds of a flood.
+		const took = process.cpuUsage(began).user / 1000;
+		ok("texts: 20,000 packets take less than 500 ms", took < 500 && dropped === 19990, `${took} ms, ${dropped}`);
 		const sent = limit();
 		const waits = [0, 0, 0, 0, 0, 0, 2000, 5000].map((at) => [sent.wait(at), sent.wait(at) || sent.count(at)][0]);
 		ok("texts: what one may send", waits.join() === "0,0,0,0,0,5000,3000,0", waits.join());
@@ -180,6 +182,18 @@ export const panels_in_calls = (browser) =>
 		await page.keyboard.press("p");
 		await page.keyboard.press("c");
 		ok("keys change it", (await open()) === "chat", await open());
+		await come(page, [["PA_2", "Announcement", "guest"]]);
+		await write(page, "PA_2", "See https://example.org/");
+		await page.waitForSelector(".chat-text a");
+		ok("no name looks like the service's", (await page.locator(".chat-entry.service").count()) === 0);
+		await page.focus("#chat h2");
+		const stops = [];
+		for (let i = 0; i < 7; i++) {
+			await page.keyboard.press("Tab");
+			stops.push(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.id));
+			if (stops.at(-1) === "") stops[stops.length - 1] = await focused(page);
+		}
+		ok("the order of Tab", stops.join() === "Chat options,Close,Messages,https://example.org/,chat-to,Message,Send", stops.join());
 		await close(page);
 		for (const [name, size, wanted] of [
 			["a desk", { viewport: { width: 1366, height: 768 } }, "Full screen | Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],

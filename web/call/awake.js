@@ -1,18 +1,19 @@
-// Keeps the screen of the device on during a call.
+// Keeps the screen on during a call.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/** @param {AbortSignal} signal ends it */
+/** @param {AbortSignal} signal lets the screen go off again */
 export function stay_awake(signal) {
 	/** @type {WakeLockSentinel | null} */
 	let lock = null;
-	// The browser takes it back when the page is hidden.
-	async function take() {
+	const release = () => void lock?.release().catch(() => {});
+	async function ask() {
 		if (document.hidden) return;
 		lock = (await navigator.wakeLock?.request("screen").catch(() => null)) ?? null;
-		if (signal.aborted) lock?.release();
+		if (signal.aborted) release();
 	}
-	document.addEventListener("visibilitychange", take, { signal });
-	signal.addEventListener("abort", () => lock?.release());
-	take();
+	// Browsers end it when the page is hidden.
+	document.addEventListener("visibilitychange", ask, { signal });
+	signal.addEventListener("abort", release, { once: true });
+	ask();
 }

@@ -125,8 +125,9 @@ export function bar(title, acts) {
 	element.addEventListener("keydown", (event) => {
 		const buttons = usable();
 		const at = buttons.findIndex((one) => one === document.activeElement);
+		const next = getComputedStyle(element).direction === "rtl" ? -1 : 1;
 		/** @type {Record<string, number>} */
-		const targets = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
+		const targets = { ArrowRight: at + next, ArrowLeft: at - next, ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
 		const to = targets[event.key];
 		if (to === undefined || at < 0) return;
 		event.preventDefault();

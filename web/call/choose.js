@@ -21,7 +21,7 @@ const OFFERED = {
 export const KEPT = { audioinput: "microphone", audiooutput: "speaker", videoinput: "camera" };
 
 /** Returns the entries of a menu. @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
-export async function device_entries(which, link, failed) {
+async function entries_of(which, link, failed) {
 	const devices = (await navigator.mediaDevices?.enumerateDevices().catch(() => [])) ?? [];
 	const can_choose = (/** @type {MediaDeviceKind} */ kind) =>
 		kind !== "audiooutput" || "setSinkId" in HTMLMediaElement.prototype;
@@ -46,9 +46,13 @@ export async function device_entries(which, link, failed) {
 	});
 }
 
+/** Returns the entries of several menus. @param {Which[]} all @param {import("./media.js").Connection | null} link @param {(which: Which, error: unknown) => void} failed */
+export const device_entries = async (all, link, failed) =>
+	(await Promise.all(all.map((which) => (link ? entries_of(which, link, (error) => failed(which, error)) : [])))).flat();
+
 /** Opens the menu at its button. @param {HTMLElement} button @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
 export async function choose_device(button, which, link, failed) {
-	const entries = await device_entries(which, link, failed);
+	const entries = await entries_of(which, link, failed);
 	if (entries.length === 0) return;
 	const box = menu(button, entries);
 	// A device that is plugged in or out is in the menu at once.

@@ -152,9 +152,8 @@ export async function begin(page, entry, join, media) {
 		close: () => panel.show(null),
 	});
 	const messages = chat({
-		...{ room: room.name, people: () => people(), role_shown, note, signal },
+		...{ room: room.name, people: () => people(), link: () => link, role_shown, note, signal },
 		is_host: (name) => me?.roles?.find((one) => one.name === name)?.host === true,
-		link: () => link,
 		unread: (n) => controls.unread(n),
 		busy: (yes) => controls.loads_chat(yes),
 		show: (open) => panel.show(open ? "chat" : null),
@@ -196,7 +195,7 @@ export async function begin(page, entry, join, media) {
 		more: (/** @type {HTMLElement} */ button) =>
 			open_more(button, controls, {
 				view: view.entries(),
-				devices,
+				devices: () => device_entries(DEVICES.filter((one) => kinds.includes(one)), link, own.complain),
 				tools: [{ icon: "gauge", text: words.connection, act: show_connection }],
 				help: () => acts.help(),
 				hosts: [host?.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
@@ -375,11 +374,6 @@ export async function begin(page, entry, join, media) {
 	function choose(button, which) {
 		if (link) choose_device(button, which, link, (error) => own.complain(which, error));
 	}
-	/** The devices of all kinds, for More. */
-	async function devices() {
-		const used = link ? DEVICES.filter((one) => kinds.includes(one)) : [];
-		const of = (/** @type {Device} */ one) => (link ? device_entries(one, link, (error) => own.complain(one, error)) : []);
-		return (await Promise.all(used.map(of))).flat();
 	}
 
 	// ---- leaving and the end ----

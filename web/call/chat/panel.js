@@ -30,7 +30,7 @@ const linked = (text) =>
 	text
 		.split(LINK)
 		.map((part, i) =>
-			i % 2 && URL.canParse(part) ? h("a", { href: part, target: "_blank", rel: "noopener noreferrer", dir: "auto" }, part) : part,
+			i % 2 && (URL.canParse?.(part) ?? true) ? h("a", { href: part, target: "_blank", rel: "noopener noreferrer", dir: "auto" }, part) : part,
 		);
 
 /** Returns the date as a file's name has it. @param {Date} date */

@@ -94,7 +94,7 @@ function joined(parts, size) {
 
 /**
  * Returns what reads the packets that arrive in a room. `text_lost` is called for each text that is not shown, with the
- * name of its sender.
+ * name that its sender has chosen.
  * @param {any} room @param {Record<string, string>} event the library's @param {{ text: (text: Text) => void, text_lost: (from: string, name: string, why: Cause) => void }} on
  * @param {AbortSignal} signal ends it
  */
@@ -120,7 +120,7 @@ export function text_reader(room, event, on, signal) {
 	}
 	const person = (/** @type {string} */ from) => room.remoteParticipants.get(from);
 	/** @param {string} from @param {any} who @param {Cause} why */
-	const lose = (from, who, why) => who && on.text_lost(from, clean_name(who.name || from) || from, why);
+	const lose = (from, who, why) => who && on.text_lost(from, who.name, why);
 	/** Who got a text, by whom LiveKit was told to send it to. @param {string[]} identities @param {string} role that the sender names @returns {Only} */
 	function only_of(identities, role) {
 		const all = [...new Set(identities)];
@@ -138,7 +138,7 @@ export function text_reader(room, event, on, signal) {
 		if (signal.aborted || who.permissions?.canPublishData === false) return;
 		let text = clean(new TextDecoder().decode(bytes));
 		if (text.length > LONGEST) text = [...text].slice(0, LONGEST).join("");
-		const name = clean_name(who.name || from) || from;
+		const name = clean_name(who.name) || from;
 		if (text !== "") on.text({ from, name, role: who.attributes.role ?? "", text, only: only_of(only, to) });
 	}
 	/** @param {string} from @param {Sender} sender @param {Uint8Array} bytes @param {Stream} stream */
