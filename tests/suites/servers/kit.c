@@ -254,8 +254,13 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 		return rooms_named(json_object_get(body, "names"));
 	if (strcmp(method, "ListParticipants") == 0) {
 		people = json_array();
-		for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++)
-			(void)json_array_append_new(people, person_of(i));
+		for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++) {
+			json_t *person = person_of(i);
+
+			if (kit.hides_rights)
+				(void)json_object_del(person, "permission");
+			(void)json_array_append_new(people, person);
+		}
 		return json_pack("{s:o}", "participants", people);
 	}
 	if (strcmp(method, "SendData") == 0 || strcmp(method, "validate") == 0)
@@ -426,6 +431,7 @@ void set_up_kit(void)
 	set_up();
 	bearer = NULL;
 	kit.tracks = NULL;
+	kit.hides_rights = false;
 	kit.removed = kit.left_before_ada = 0;
 	kit_set(ANSWERS);
 	receiver_serve(stand.receiver, serve_kit, NULL);

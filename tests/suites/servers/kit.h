@@ -103,6 +103,7 @@ extern struct kit {
 	size_t count;
 	size_t removed, left_before_ada; /* people: in all; before Ada */
 	const char *tracks; /* of everybody, as JSON; NULL: some */
+	bool hides_rights; /* in lists, so that surveys do not know them */
 } kit;
 
 /* Sets how the media server answers. */
