@@ -578,7 +578,7 @@ asks()
 	[ "$(head -n 1 err)" = "anteroom $1 $2: 502 The media server does not answer" ] || fail "$*: $(cat err)"
 }
 
-asks room mute lesson-1 video --role guest
+asks room mute lesson-1 video --role host
 asks room mute lesson-1 audio --hold
 grep -qF 'people are held' err || fail "room mute --hold: $(cat err)"
 asks room mute lesson-1 audio --free
