@@ -53,9 +53,17 @@ void *arena_zero(struct arena *arena, size_t size);
  * if the block has no room. */
 bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wanted);
 
-/* Returns an array with room for `wanted` items: `items`, extended in place or copied. Each item has
- * `size` bytes. An empty array is NULL with *capacity 0. */
-void *arena_room(struct arena *arena, void *items, size_t wanted, size_t *capacity, size_t size);
+/* Returns a larger array for at least `wanted` items: `items`, extended in place or copied. */
+void *arena_larger(struct arena *arena, void *items, size_t wanted, size_t *capacity, size_t size);
+
+/* Returns an array with room for `wanted` items: `items`, or a larger one that replaces it. Each
+ * item has `size` bytes. An empty array is NULL with *capacity 0. For arrays from malloc(3):
+ * memory_room. */
+static inline void *arena_room(struct arena *arena, void *items, size_t wanted, size_t *capacity,
+			       size_t size)
+{
+	return wanted <= *capacity ? items : arena_larger(arena, items, wanted, capacity, size);
+}
 
 /* Returns true if `size` more bytes stay within the limit. Call it before allocating memory in
  * proportion to stored or received data. */

@@ -23,10 +23,19 @@ static inline size_t memory_larger(size_t capacity, size_t wanted)
 	return 2 * capacity + 8 < wanted ? wanted : 2 * capacity + 8;
 }
 
-/* Returns an array with room for `wanted` items: `items`, or a larger one that replaces it. Each
- * item has `size` bytes. An empty array is NULL with *capacity 0. The former array is cleared,
- * because it may hold secrets. For arrays in an arena: arena_room. */
+/* Returns an array with room for `wanted` items: `items`, reallocated if it has room for fewer. Each
+ * item has `size` bytes. An empty array is NULL with *capacity 0. For arrays in an arena:
+ * arena_room. */
 static inline void *memory_room(void *items, size_t wanted, size_t *capacity, size_t size)
+{
+	if (wanted <= *capacity)
+		return items;
+	*capacity = memory_larger(*capacity, wanted);
+	return memory_check(realloc(items, *capacity * size));
+}
+
+/* The same for an array with secrets: clears it before it is freed. */
+static inline void *memory_room_secret(void *items, size_t wanted, size_t *capacity, size_t size)
 {
 	const size_t former = *capacity * size;
 	void *larger;

@@ -230,13 +230,11 @@ bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wan
 	return true;
 }
 
-void *arena_room(struct arena *arena, void *items, size_t wanted, size_t *capacity, size_t size)
+void *arena_larger(struct arena *arena, void *items, size_t wanted, size_t *capacity, size_t size)
 {
 	const size_t former = *capacity * size;
 	void *larger;
 
-	if (wanted <= *capacity)
-		return items;
 	*capacity = memory_larger(*capacity, wanted);
 	if (former > 0 && arena_extend(arena, items, former, *capacity * size))
 		return items;

@@ -14,15 +14,24 @@
 
 #define FIRST_CAPACITY 256
 
+/* Grows the buffer in place if nothing was allocated after it, else copies it. */
 void buffer_grow(struct buffer *buffer, size_t size)
 {
-	const size_t wanted = buffer->size + size + 1;
+	size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * buffer->capacity;
 
 	if (size > SIZE_MAX / 4)
 		ABORT("size too large");
-	buffer->data = arena_room(buffer->arena, buffer->data,
-				  wanted < FIRST_CAPACITY ? FIRST_CAPACITY : wanted,
-				  &buffer->capacity, 1);
+	if (capacity < buffer->size + size)
+		capacity = buffer->size + size;
+	if (buffer->data == NULL ||
+	    !arena_extend(buffer->arena, buffer->data, buffer->capacity, capacity)) {
+		char *data = arena_alloc(buffer->arena, capacity);
+
+		if (buffer->size > 0)
+			memcpy(data, buffer->data, buffer->size);
+		buffer->data = data;
+	}
+	buffer->capacity = capacity;
 }
 
 struct slice buffer_slice(const struct buffer *buffer)

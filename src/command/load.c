@@ -117,8 +117,8 @@ static bool next_dump_line(struct loading *loading, bool *is_there, struct fault
 
 	while (loading->text_size - begin < TRANSFER_LINE_MOST &&
 	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n') {
-		loading->text = memory_room(loading->text, loading->text_size + 1,
-					    &loading->text_capacity, 1);
+		loading->text = memory_room_secret(loading->text, loading->text_size + 1,
+						   &loading->text_capacity, 1);
 		loading->text[loading->text_size++] = (char)byte;
 	}
 	if (ferror(loading->file) != 0)

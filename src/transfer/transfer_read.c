@@ -120,8 +120,8 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
 		return false;
 
-	input->accounts = memory_room(input->accounts, (size_t)input->counts.accounts + 1,
-				      &input->capacity, sizeof *input->accounts);
+	input->accounts = memory_room_secret(input->accounts, (size_t)input->counts.accounts + 1,
+					     &input->capacity, sizeof *input->accounts);
 	input->accounts[input->counts.accounts++] = account;
 	explicit_bzero(&account, sizeof account);
 	return true;
