@@ -374,7 +374,6 @@ export async function begin(page, entry, join, media) {
 	function choose(button, which) {
 		if (link) choose_device(button, which, link, (error) => own.complain(which, error));
 	}
-	}
 
 	// ---- leaving and the end ----
 
