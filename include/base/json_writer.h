@@ -22,8 +22,6 @@ struct json_writer {
 
 /* Begins the outermost object. */
 struct json_writer writer_begin(struct arena *arena, bool for_jwt);
-/* Begins with all members of an object that is text already. */
-struct json_writer writer_continue(struct arena *arena, struct slice object);
 /* Closes the outermost object and returns the text, which lives in the arena. */
 struct slice writer_end(struct json_writer *writer);
 

@@ -135,10 +135,10 @@ bool text_real(struct arena *arena, struct slice literal, double *value, bool *i
 /* Write "2026-01-31T12:34:56.789Z" and "2026-01-31T12:34:56Z", with a terminator. */
 void text_time_milliseconds(int64_t time, char out[TEXT_TIME_SIZE]);
 void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE]);
-/* The same as a new JSON value, and as members of an object (buffer_append_member). */
+/* The same as a new JSON value, and appended as JSON strings. */
 json_t *json_time_seconds(int64_t time);
-void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time);
-void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time);
+void buffer_append_time_milliseconds(struct buffer *buffer, int64_t time);
+void buffer_append_time_seconds(struct buffer *buffer, int64_t time);
 /* Appends a duration as seconds with at most six decimals. */
 void buffer_append_seconds(struct buffer *buffer, uint64_t microseconds);
 /* Parses RFC 3339 with Z or an offset and any number of decimals (truncated after three), or a date

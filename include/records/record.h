@@ -48,6 +48,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/id.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "schema/schema.h"
 #include "store/store.h"
@@ -265,8 +266,9 @@ bool record_missing(const char *what, const struct id *key, struct fault *fault)
 
 /* ---- in a dump, and checked ---- */
 
-/* Appends the dumped members as a JSON object. */
-void record_print(const struct record_table *table, const void *record, struct buffer *text);
+/* Writes the dumped members as an object. name: the member's name, NULL for an item. */
+void record_print(const struct record_table *table, const void *record, const char *name,
+		  struct json_writer *text);
 /* Reads such an object, whose JSON Pointer is `pointer`, into a zeroed record. Sets ETags to
  * `etag`. Adds a finding for each member that is missing, unknown or malformed. */
 void record_scan(const struct record_table *table, const json_t *object, const char *pointer,

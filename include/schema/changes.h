@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "base/arena.h"
+#include "base/json_writer.h"
 #include "base/slice.h"
 #include "schema/schema.h"
 
@@ -45,8 +46,8 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,
 			 const json_t *former, const json_t *latter);
 
-/* Appends the pointers as a JSON array: sorted by their bytes, without duplicates, at most
- * CHANGES_MOST. Appends [] if `changes` is NULL. */
-void changes_write(struct changes *changes, struct buffer *text);
+/* Writes the pointers as items of an array: sorted by their bytes, without duplicates, at most
+ * CHANGES_MOST. Writes none if `changes` is NULL. */
+void changes_write(struct changes *changes, struct json_writer *list);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/json_text.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/events/events.h"
 #include "records/record.h"
@@ -48,31 +49,27 @@ static bool is_live(struct slice type)
 static struct slice message_body(struct arena *arena, const struct id *account,
 				 const struct audit_entry *entry)
 {
-	struct buffer text = BUFFER_INITIAL(arena);
-	char id[ID_TEXT_SIZE + 1];
+	const struct slice id = id_as_text(arena, account);
+	struct json_writer text = writer_begin(arena, false);
 
-	id_print(account, id);
-	buffer_append_member(&text, "{\"version\":\"2.0\",\"id\":", entry->id);
-	buffer_append_member(&text, ",\"account_id\":", slice_of(id));
+	writer_plain(&text, "version", SLICE("2.0"));
+	writer_text(&text, "id", entry->id);
+	writer_plain(&text, "account_id", id);
 	if (is_live(entry->type)) {
 		/* If the data cannot be read, webhook_message reports it. */
 		const json_t *data = json_text_read_stored(arena, entry->data, NULL);
 		const struct slice template = text_of_json(json_object_get(data, "template_id"));
 
-		buffer_append_member(&text, ",\"app_id\":", slice_of(id));
+		writer_plain(&text, "app_id", id);
 		if (template.data != NULL)
-			buffer_append_member(&text, ",\"template_id\":", template);
+			writer_text(&text, "template_id", template);
 	}
-	buffer_append_time_milliseconds(&text, ",\"timestamp\":", entry->time);
-	buffer_append_member(&text, ",\"type\":", entry->type);
-	buffer_append_text(&text, ",\"data\":");
-	buffer_append(&text, entry->data);
-	buffer_append_text(&text, ",\"seq\":");
-	buffer_append_integer(&text, (json_int_t)entry->seq);
-	buffer_append_text(&text, ",\"actor\":");
-	buffer_append(&text, entry->actor);
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+	writer_time_milliseconds(&text, "timestamp", entry->time);
+	writer_text(&text, "type", entry->type);
+	writer_json(&text, "data", entry->data);
+	writer_integer(&text, "seq", (int64_t)entry->seq);
+	writer_json(&text, "actor", entry->actor);
+	return writer_end(&text);
 }
 
 static void append_signature(struct buffer *headers, struct slice secret, struct slice text)

@@ -59,14 +59,6 @@ struct json_writer writer_begin(struct arena *arena, bool for_jwt)
 	return writer;
 }
 
-struct json_writer writer_continue(struct arena *arena, struct slice object)
-{
-	struct json_writer writer = { BUFFER_INITIAL(arena), false };
-
-	buffer_append(&writer.text, (struct slice){ object.data, object.size - 1 });
-	return writer;
-}
-
 struct slice writer_end(struct json_writer *writer)
 {
 	buffer_append_byte(&writer->text, '}');
@@ -140,12 +132,12 @@ void writer_flag(struct json_writer *writer, const char *name, bool value)
 
 void writer_time(struct json_writer *writer, const char *name, int64_t time)
 {
-	buffer_append_time_seconds(begin(writer, name), "", time);
+	buffer_append_time_seconds(begin(writer, name), time);
 }
 
 void writer_time_milliseconds(struct json_writer *writer, const char *name, int64_t time)
 {
-	buffer_append_time_milliseconds(begin(writer, name), "", time);
+	buffer_append_time_milliseconds(begin(writer, name), time);
 }
 
 void writer_seconds(struct json_writer *writer, const char *name, uint64_t microseconds)

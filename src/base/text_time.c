@@ -96,20 +96,20 @@ json_t *json_time_seconds(int64_t time)
 	return json_string(text);
 }
 
-void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time)
+void buffer_append_time_milliseconds(struct buffer *buffer, int64_t time)
 {
 	char text[TEXT_TIME_SIZE];
 
 	text_time_milliseconds(time, text);
-	buffer_append_member(buffer, label, slice_of(text));
+	buffer_append_string(buffer, slice_of(text));
 }
 
-void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time)
+void buffer_append_time_seconds(struct buffer *buffer, int64_t time)
 {
 	char text[TEXT_TIME_SIZE];
 
 	text_time_seconds(time, text);
-	buffer_append_member(buffer, label, slice_of(text));
+	buffer_append_string(buffer, slice_of(text));
 }
 
 /* A parsed time: the millisecond `floor`, or a moment between it and the next one. */

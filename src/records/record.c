@@ -594,82 +594,76 @@ static bool is_dumped(const struct member *member)
 	return (member->flags & MEMBER_DERIVED) == 0 && member->kind != MEMBER_ETAG;
 }
 
-static void print_value(const struct member *member, const void *record, struct buffer *text)
+static void print_member(const struct member *member, const void *record, struct json_writer *text)
 {
 	const void *at = member_value(member, record);
 	const struct slice *bytes = at;
+	const char *name = member->name;
 
 	switch (member->kind) {
 	case MEMBER_KEY:
 	case MEMBER_PARENT:
 	case MEMBER_ID:
-		buffer_append_string(text, id_as_text(text->arena, at));
+		writer_plain(text, name, id_as_text(text->text.arena, at));
 		break;
 	case MEMBER_SWITCH:
 	case MEMBER_BOOLEAN:
-		buffer_append_text(text, *(const bool *)at ? "true" : "false");
+		writer_flag(text, name, *(const bool *)at);
 		break;
 	case MEMBER_NUMBER:
-		buffer_append_integer(text, (json_int_t)number_get(member->width, at));
+		writer_integer(text, name, (int64_t)number_get(member->width, at));
 		break;
 	case MEMBER_CHOICE:
-		buffer_append_string(text, slice_of(member->names[number_get(member->width, at)]));
+		writer_text(text, name, slice_of(member->names[number_get(member->width, at)]));
 		break;
 	case MEMBER_TIME:
-		buffer_append_time_milliseconds(text, "", (int64_t)number_get(member->width, at));
+		writer_time_milliseconds(text, name, (int64_t)number_get(member->width, at));
 		break;
 	case MEMBER_SECONDS:
-		buffer_append_time_seconds(text, "", (int64_t)number_get(member->width, at) * 1000);
+		writer_time(text, name, (int64_t)number_get(member->width, at) * 1000);
 		break;
 	case MEMBER_NAME:
 	case MEMBER_TEXT:
-		buffer_append_string(text, *bytes);
+		writer_text(text, name, *bytes);
 		break;
 	case MEMBER_FIXED:
-		buffer_append_string(
-			text, text_base64url(text->arena, (struct slice){ at, member->bytes }));
+		writer_plain(text, name,
+			     text_base64url(text->text.arena, (struct slice){ at, member->bytes }));
 		break;
 	case MEMBER_BYTES:
-		buffer_append_string(text, text_base64url(text->arena, *bytes));
+		writer_plain(text, name, text_base64url(text->text.arena, *bytes));
 		break;
 	case MEMBER_JSON:
 	case MEMBER_PART:
-		buffer_append(text, *bytes);
+		writer_json(text, name, *bytes);
 		break;
 	case MEMBER_LIST:
 	case MEMBER_ARRAY:
-		buffer_append_byte(text, '[');
-		for (size_t i = 0; i < item_count(member, record); i++) {
-			if (i > 0)
-				buffer_append_byte(text, ',');
+		writer_open(text, name, '[');
+		for (size_t i = 0; i < item_count(member, record); i++)
 			record_print(member->items,
-				     items_of(member, record) + i * member->items->size, text);
-		}
-		buffer_append_byte(text, ']');
+				     items_of(member, record) + i * member->items->size, NULL,
+				     text);
+		writer_close(text, ']');
 		break;
 	case MEMBER_ETAG:
 		break;
 	}
 }
 
-void record_print(const struct record_table *table, const void *record, struct buffer *text)
+void record_print(const struct record_table *table, const void *record, const char *name,
+		  struct json_writer *text)
 {
-	char before = '{';
-
+	writer_open(text, name, '{');
 	for (size_t i = 0; i < table->member_count; i++) {
 		const struct member *member = &table->members[i];
 
-		if (!is_dumped(member) ||
-		    (member->when != NOT_STORED && !is_stored(table, member, record)) ||
-		    ((member->flags & MEMBER_ABSENT) != 0 && member_is_zero(member, record)))
-			continue;
-		buffer_append_byte(text, before);
-		buffer_append_string(text, slice_of(member->name));
-		buffer_append_byte(text, ':');
-		print_value(member, record, text);
-		before = ',';
+		if (is_dumped(member) &&
+		    (member->when == NOT_STORED || is_stored(table, member, record)) &&
+		    ((member->flags & MEMBER_ABSENT) == 0 || !member_is_zero(member, record)))
+			print_member(member, record, text);
 	}
-	buffer_append_text(text, before == '{' ? "{}" : "}");
+	writer_close(text, '}');
 }
 
 /* ---- reading JSON ---- */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/audit.h"
 
+#include "base/json_writer.h"
 #include "resources/audit_record.h"
 #include "resources/stored.h"
 
@@ -10,24 +11,21 @@
 
 struct slice audit_data_text(struct arena *arena, const struct audit_data *data)
 {
-	struct buffer text = BUFFER_INITIAL(arena);
+	struct json_writer text = writer_begin(arena, false);
 
-	buffer_append_member(&text, "{\"kind\":", slice_of(data->kind));
-	buffer_append_member(&text, ",\"id\":", data->id);
-	buffer_append_member(&text, ",\"name\":", data->name);
-	buffer_append_text(&text, ",\"changed\":");
+	writer_plain(&text, "kind", slice_of(data->kind));
+	writer_text(&text, "id", data->id);
+	writer_text(&text, "name", data->name);
+	writer_open(&text, "changed", '[');
 	changes_write(data->changes, &text);
+	writer_close(&text, ']');
 	for (size_t i = 0; i < AUDIT_MORE_MOST && data->more[i].name != NULL; i++) {
-		buffer_append_byte(&text, ',');
-		buffer_append_string(&text, slice_of(data->more[i].name));
-		buffer_append_byte(&text, ':');
 		if (data->more[i].is_json)
-			buffer_append(&text, data->more[i].value);
+			writer_json(&text, data->more[i].name, data->more[i].value);
 		else
-			buffer_append_string(&text, data->more[i].value);
+			writer_text(&text, data->more[i].name, data->more[i].value);
 	}
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+	return writer_end(&text);
 }
 
 void audit_note(struct call *call, const char *type, const struct audit_data *data)
@@ -63,12 +61,11 @@ struct slice audit_actor_text(struct arena *arena, enum actor_kind kind, struct 
 		[ACTOR_TOKEN] = "token", [ACTOR_KEY] = "key", [ACTOR_SESSION] = "session",
 		[ACTOR_CODE] = "code",	 [ACTOR_CLI] = "cli", [ACTOR_SERVICE] = "service",
 	};
-	struct buffer text = BUFFER_INITIAL(arena);
+	struct json_writer text = writer_begin(arena, false);
 
-	buffer_append_member(&text, "{\"kind\":", slice_of(kinds[kind]));
-	buffer_append_member(&text, ",\"id\":", id);
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+	writer_plain(&text, "kind", slice_of(kinds[kind]));
+	writer_text(&text, "id", id);
+	return writer_end(&text);
 }
 
 bool audit_put(struct call *call, struct audit_entry *entries, size_t n, struct fault *fault)

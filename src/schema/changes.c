@@ -220,20 +220,17 @@ static int compare_pointers(const void *a, const void *b)
 	return slice_compare(*first, *second);
 }
 
-void changes_write(struct changes *changes, struct buffer *text)
+void changes_write(struct changes *changes, struct json_writer *list)
 {
 	const size_t count = changes == NULL ? 0 : changes->count;
 	size_t written = 0;
 
 	if (count > 0)
 		qsort(changes->pointers, count, sizeof *changes->pointers, compare_pointers);
-	buffer_append_byte(text, '[');
 	for (size_t i = 0; i < count && written < CHANGES_MOST; i++) {
 		if (i > 0 && slice_equal(changes->pointers[i], changes->pointers[i - 1]))
 			continue;
-		if (written++ > 0)
-			buffer_append_byte(text, ',');
-		buffer_append_string(text, changes->pointers[i]);
+		writer_text(list, NULL, changes->pointers[i]);
+		written++;
 	}
-	buffer_append_byte(text, ']');
 }

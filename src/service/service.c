@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "service/auth.h"
@@ -136,8 +137,8 @@ static unsigned retry_seconds(const struct fault *fault)
 static void answer_fault(struct call *call, const struct fault *fault)
 {
 	const int status = fault_status(fault->kind);
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	json_t *body;
+	const bool has_details = fault->details != NULL || fault->detail[0] != '\0';
+	struct json_writer body = writer_begin(call->arena, false);
 
 	if (fault->cause[0] != '\0')
 		log_event(LOG_LEVEL_ERROR, "request_failed", "request_id", call->id, "cause",
@@ -152,18 +153,20 @@ static void answer_fault(struct call *call, const struct fault *fault)
 	if (retry_seconds(fault) > 0)
 		call_header(call, "Retry-After",
 			    slice_of(arena_text(call->arena, "%u", retry_seconds(fault))));
-	body = arena_json(call->arena,
-			  json_pack("{s:i, s:s}", "code", status, "message", fault->message));
-	if (fault->details != NULL)
-		json_object_set(body, "details", fault->details);
-	else if (fault->detail[0] != '\0')
-		json_object_set_new(body, "details", json_pack("[s]", fault->detail));
+	writer_integer(&body, "code", status);
+	writer_text(&body, "message", slice_of(fault->message));
+	if (fault->details != NULL) {
+		writer_value(&body, "details", fault->details);
+	} else if (has_details) {
+		writer_open(&body, "details", '[');
+		writer_text(&body, NULL, slice_of(fault->detail));
+		writer_close(&body, ']');
+	}
 	/* Clients cannot split `details`: a name in a pointer may contain ": ". */
-	if (status == 400 && json_object_get(body, "details") != NULL)
-		object_put(body, "faults", fault_parts(fault));
-	buffer_append_json(&text, body);
+	if (status == 400 && has_details)
+		writer_value(&body, "faults", arena_json(call->arena, fault_parts(fault)));
 	call->answer.status = status;
-	call_part(call, buffer_slice(&text));
+	call_part(call, writer_end(&body));
 }
 
 /* Finds the route, and checks whether the caller may call it. */

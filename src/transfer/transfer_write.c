@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/stored/code_words.h"
 #include "resources/audit_record.h"
@@ -168,24 +169,20 @@ static bool check_written_record(struct writing *writing, const struct record_ki
 
 /* ---- lines ---- */
 
-static bool send_line(struct writing *writing, const struct buffer *text, struct fault *fault)
+static bool send_line(struct writing *writing, struct json_writer *line, struct fault *fault)
 {
-	return writing->output->line(writing->output, buffer_slice(text), fault);
+	return writing->output->line(writing->output, writer_end(line), fault);
 }
 
 /* Writes {"kind": record}. */
 static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,
 			struct fault *fault)
 {
-	struct call *call = writing->walk.call;
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer line = writer_begin(writing->walk.call->arena, false);
 
-	buffer_append_member(&text, "{", slice_of(kind->line));
-	buffer_append_byte(&text, ':');
-	record_print(kind->table, record, &text);
-	buffer_append_byte(&text, '}');
+	record_print(kind->table, record, kind->line, &line);
 	transfer_count_line(&writing->output->counts, kind);
-	return send_line(writing, &text, fault);
+	return send_line(writing, &line, fault);
 }
 
 /* ---- the event log ---- */
@@ -360,17 +357,15 @@ static bool write_account(struct writing *writing, const struct account *account
 			  struct fault *fault)
 {
 	struct snapshot *snapshot = writing->snapshot;
-	struct buffer text = BUFFER_INITIAL(snapshot->call.arena);
+	struct json_writer line = writer_begin(snapshot->call.arena, false);
 
 	snapshot_set_account(snapshot, &account->id);
 	writing->has_log = false;
 	if (writing->output->lost != NULL)
 		writing->lost = arena_json(snapshot->call.arena, json_object());
-	buffer_append_text(&text, "{\"account\":");
-	buffer_append_json(&text, arena_json(snapshot->call.arena, account_json(account)));
-	buffer_append_byte(&text, '}');
+	writer_value(&line, "account", arena_json(snapshot->call.arena, account_json(account)));
 	writing->output->counts.accounts++;
-	if (!send_line(writing, &text, fault) || !walk_account(&writing->walk, fault) ||
+	if (!send_line(writing, &line, fault) || !walk_account(&writing->walk, fault) ||
 	    (!writing->has_log &&
 	     !write_log(writing, &(struct audit_state){ .first = 1 }, fault)) ||
 	    !walk_queue(writing, true, fault))
@@ -456,18 +451,16 @@ bool transfer_write(struct snapshot *snapshot, const struct roster *roster,
 	};
 	const struct transfer_counts *counts = &output->counts;
 	struct arena *arena = snapshot->call.arena;
-	struct buffer text = BUFFER_INITIAL(arena);
-	char time[TEXT_TIME_SIZE];
+	struct json_writer line = writer_begin(arena, false);
 	bool is_done;
 
-	text_time_milliseconds(snapshot->call.now, time);
-	buffer_append_text(&text, "{\"dump\":{\"format\":");
-	buffer_append_integer(&text, TRANSFER_FORMAT);
-	buffer_append_member(&text, ",\"form\":", record_form.text(arena));
-	buffer_append_member(&text, ",\"program\":", SLICE(PACKAGE_VERSION));
-	buffer_append_member(&text, ",\"made_at\":", slice_of(time));
-	buffer_append_text(&text, "}}");
-	is_done = send_line(&writing, &text, fault);
+	writer_open(&line, "dump", '{');
+	writer_integer(&line, "format", TRANSFER_FORMAT);
+	writer_text(&line, "form", record_form.text(arena));
+	writer_text(&line, "program", SLICE(PACKAGE_VERSION));
+	writer_time_milliseconds(&line, "made_at", snapshot->call.now);
+	writer_close(&line, '}');
+	is_done = send_line(&writing, &line, fault);
 
 	if (output->lost != NULL)
 		writing.walk.keys = salvage_keys_open(snapshot, roster, only,
@@ -487,17 +480,15 @@ bool transfer_write(struct snapshot *snapshot, const struct roster *roster,
 	if (!is_done || !write_all_words(&writing, fault))
 		return false;
 
-	text = BUFFER_INITIAL(arena);
-	buffer_append_text(&text, "{\"end\":{\"accounts\":");
-	buffer_append_integer(&text, (json_int_t)counts->accounts);
-	buffer_append_text(&text, ",\"lines\":{");
-	for (size_t i = 0, n = 0; i < RECORD_KINDS; i++) {
-		if (counts->lines[i] == 0)
-			continue;
-		buffer_append_member(&text, n++ == 0 ? "" : ",", slice_of(record_kinds[i]->line));
-		buffer_append_byte(&text, ':');
-		buffer_append_integer(&text, (json_int_t)counts->lines[i]);
+	line = writer_begin(arena, false);
+	writer_open(&line, "end", '{');
+	writer_integer(&line, "accounts", (int64_t)counts->accounts);
+	writer_open(&line, "lines", '{');
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		if (counts->lines[i] > 0)
+			writer_integer(&line, record_kinds[i]->line, (int64_t)counts->lines[i]);
 	}
-	buffer_append_text(&text, "}}}");
-	return send_line(&writing, &text, fault);
+	writer_close(&line, '}');
+	writer_close(&line, '}');
+	return send_line(&writing, &line, fault);
 }

@@ -9,9 +9,6 @@
 
 bool events_list(struct call *call, struct fault *fault);
 
-/* Appends the event as a JSON object: the members of event_shape, in its order. */
-void event_append(struct buffer *text, const struct audit_entry *entry);
-
 /* True if `type` matches `wanted`: the same type, or a prefix such as `room.*` or
  * `peer.join.*`, or `*`. */
 bool event_type_matches(struct slice wanted, struct slice type);

@@ -4,6 +4,7 @@
 #ifndef RESOURCES_LIVE_LIVE_ROOMS_H
 #define RESOURCES_LIVE_LIVE_ROOMS_H
 
+#include "base/json_writer.h"
 #include "resources/stored/media_record.h"
 #include "resources/reads.h"
 #include "resources/stored/template_record.h"
@@ -41,13 +42,13 @@ handler active_rooms_settle_end;
 handler active_rooms_send_message;
 handler active_rooms_settle_message;
 
-/* Completes the response that describes a code: `opened`, a JSON object with members, to which it
- * adds `room_state` and `inside`, with an ETag, if the template and the role show who is inside
- * before people join, and the room's media server (NULL if there is none) reports it. Reads nothing
- * if not, else the record of the room and at most 200 people. role: the document of the code's
- * role. */
+/* Completes the response that describes a code: `body`, to which it adds `room_state` and `inside`,
+ * with an ETag, if the template and the role show who is inside before people join, and the room's
+ * media server (NULL if there is none) reports it. Reads nothing if not, else the record of the
+ * room and at most 200 people. role: the document of the code's role. */
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			const struct backend *backend, struct slice opened, struct fault *fault);
+			const struct backend *backend, struct json_writer *body,
+			struct fault *fault);
 
 #endif

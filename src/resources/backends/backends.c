@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/asking.h"
@@ -364,7 +365,7 @@ bool backends_test(struct call *call, struct fault *fault)
 bool backends_settle_test(struct call *call, struct fault *fault)
 {
 	const struct asked *asked = &call->asking->asked[0];
-	json_t *answer = arena_json(call->arena, json_object());
+	struct json_writer answer = writer_begin(call->arena, false);
 	struct server_verdict verdict;
 	struct server_room *rooms;
 	size_t count;
@@ -380,9 +381,9 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	/* What is to be set here is not the server's state. */
 	if (verdict.is_up && call->asking->count > 1)
 		(void)server_read_probe(&server, &call->asking->asked[1].outcome, &verdict);
-	object_put(answer, "state", json_string(verdict.is_up ? "up" : "down"));
-	object_put(answer, "milliseconds", json_integer(asked->took));
-	object_put(answer, "version", json_null());
-	object_put(answer, "message", json_string(verdict.message));
-	return call_answer(call, json_as_text(call->arena, answer));
+	writer_plain(&answer, "state", verdict.is_up ? SLICE("up") : SLICE("down"));
+	writer_integer(&answer, "milliseconds", asked->took);
+	writer_value(&answer, "version", json_null());
+	writer_text(&answer, "message", slice_of(verdict.message));
+	return call_answer(call, writer_end(&answer));
 }

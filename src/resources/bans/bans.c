@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
@@ -32,30 +33,24 @@ static bool remove_ban(struct call *call, const struct ban *ban, struct media *m
 
 /* ---- responses and events ---- */
 
-static json_t *ban_document(struct call *call, const struct ban *ban)
-{
-	json_t *document = arena_json(call->arena, json_object());
-
-	object_put(document, "id", json_of_text(id_as_text(call->arena, &ban->stored.id)));
-	if (ban->user_id.size > 0)
-		object_put(document, "user_id", json_of_text(ban->user_id));
-	else
-		object_put(document, "code_hash", json_of_text(ban->code_hash));
-	if (!ban_is_of_every_room(&ban->stored.parent))
-		object_put(document, "room_id",
-			   json_of_text(id_as_text(call->arena, &ban->stored.parent)));
-	object_put(document, "reason", json_of_text(ban->reason));
-	if (ban->expires_at != 0)
-		object_put(document, "expires_at", json_time_seconds(ban->expires_at * 1000));
-	object_put(document, "created_at", json_time_seconds(ban->created));
-	object_put(document, "created_by",
-		   json_incref(stored_json(call, ban->created_by, "ban", &ban->stored.id)));
-	return document;
-}
-
 static struct slice ban_text(struct call *call, const struct ban *ban)
 {
-	return document_as_text(call->arena, &ban_shape, ban_document(call, ban), false);
+	struct json_writer text = writer_begin(call->arena, false);
+
+	writer_plain(&text, "id", id_as_text(call->arena, &ban->stored.id));
+	if (ban->user_id.size > 0)
+		writer_text(&text, "user_id", ban->user_id);
+	else
+		writer_text(&text, "code_hash", ban->code_hash);
+	if (!ban_is_of_every_room(&ban->stored.parent))
+		writer_plain(&text, "room_id", id_as_text(call->arena, &ban->stored.parent));
+	writer_text(&text, "reason", ban->reason);
+	if (ban->expires_at != 0)
+		writer_time(&text, "expires_at", ban->expires_at * 1000);
+	writer_time(&text, "created_at", ban->created);
+	writer_value(&text, "created_by",
+		     stored_json(call, ban->created_by, "ban", &ban->stored.id));
+	return writer_end(&text);
 }
 
 /* changes: NULL if the ban was created or deleted. */
@@ -101,8 +96,8 @@ static bool update_ban(struct call *call, const struct ban_terms *terms, struct 
 	    (call->app_token == NULL || terms->is_for_ever ||
 	     (ban->expires_at != 0 && terms->expires_at > ban->expires_at)))
 		ban->expires_at = terms->expires_at;
-	changes_find(&changes, SLICE(""), ban_document(call, &former), ban_document(call, ban),
-		     NULL);
+	changes_find_in_texts(&changes, SLICE(""), ban_text(call, &former), ban_text(call, ban),
+			      NULL);
 	if (changes.count == 0)
 		return true;
 	note_ban(call, "ban.updated", ban, &changes);

@@ -16,36 +16,30 @@ static bool has(const struct code_terms *terms, enum code_term term)
 /* ---- in a response ---- */
 
 void code_terms_write(struct call *call, const struct code *code, const struct shown_code *shown,
-		      struct buffer *text)
+		      struct json_writer *text)
 {
 	const struct code_terms *terms = &code->terms;
 
 	if (has(terms, CODE_NOT_BEFORE))
-		buffer_append_time_seconds(text, ",\"not_before\":", terms->not_before * 1000);
+		writer_time(text, "not_before", terms->not_before * 1000);
 	if (has(terms, CODE_EXPIRES_AT))
-		buffer_append_time_seconds(text, ",\"expires_at\":", terms->expires_at * 1000);
+		writer_time(text, "expires_at", terms->expires_at * 1000);
 	if (has(terms, CODE_MAX_USES)) {
-		buffer_append_text(text, ",\"max_uses\":");
-		buffer_append_integer(text, terms->max_uses);
-		buffer_append_text(text, ",\"uses\":");
-		buffer_append_integer(text, terms->uses);
+		writer_integer(text, "max_uses", terms->max_uses);
+		writer_integer(text, "uses", terms->uses);
 	}
 	if (has(terms, CODE_USER_ID))
-		buffer_append_member(text, ",\"user_id\":", terms->user_id);
+		writer_text(text, "user_id", terms->user_id);
 	if (has(terms, CODE_NAME))
-		buffer_append_member(text, ",\"name\":", terms->name);
+		writer_text(text, "name", terms->name);
 	if (has(terms, CODE_LABEL))
-		buffer_append_member(text, ",\"label\":", terms->label);
-	if (has(terms, CODE_METADATA)) {
-		buffer_append_text(text, ",\"metadata\":");
-		buffer_append(text, terms->metadata);
-	}
+		writer_text(text, "label", terms->label);
+	if (has(terms, CODE_METADATA))
+		writer_json(text, "metadata", terms->metadata);
 	if (terms->admission != ADMISSION_OF_ROLE)
-		buffer_append_member(
-			text, ",\"admission\":", slice_of(admission_names[terms->admission]));
+		writer_plain(text, "admission", slice_of(admission_names[terms->admission]));
 	if ((terms->set & LIMITS) != 0)
-		buffer_append_member(text,
-				     ",\"state\":", slice_of(code_state(code, shown, call->now)));
+		writer_plain(text, "state", slice_of(code_state(code, shown, call->now)));
 }
 
 /* ---- as a document ---- */

@@ -83,25 +83,22 @@ static struct slice join_url(struct call *call, struct slice public_url, const s
 static struct slice code_text(struct call *call, const struct code *code,
 			      const struct shown_code *shown)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer text = writer_begin(call->arena, false);
 
-	buffer_append_member(&text, "{\"code\":", code->letters);
-	buffer_append_member(&text, ",\"room_id\":", id_as_text(call->arena, &code->room));
-	buffer_append_member(&text, ",\"role\":", shown->role);
-	buffer_append_text(&text, shown->is_enabled ? ",\"enabled\":true" : ",\"enabled\":false");
-	buffer_append_time_seconds(&text, ",\"created_at\":", shown->created * 1000);
-	buffer_append_time_seconds(&text, ",\"updated_at\":", shown->updated * 1000);
+	writer_plain(&text, "code", code->letters);
+	writer_plain(&text, "room_id", id_as_text(call->arena, &code->room));
+	writer_text(&text, "role", shown->role);
+	writer_flag(&text, "enabled", shown->is_enabled);
+	writer_time(&text, "created_at", shown->created * 1000);
+	writer_time(&text, "updated_at", shown->updated * 1000);
 	if (code->terms.set != 0)
 		code_terms_write(call, code, shown, &text);
 	if (call->run.link != NULL) {
-		buffer_append_member(
-			&text, ",\"join_url\":", join_url(call, call->run.link->public_url, code));
-		buffer_append_member(
-			&text, ",\"code_hash\":",
-			media_code_hash(call->arena, &call->run.link->media, code->letters));
+		writer_text(&text, "join_url", join_url(call, call->run.link->public_url, code));
+		writer_plain(&text, "code_hash",
+			     media_code_hash(call->arena, &call->run.link->media, code->letters));
 	}
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+	return writer_end(&text);
 }
 
 static bool answer_code(struct call *call, const struct room_subject *subject,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/events/events.h"
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/lists.h"
 
@@ -17,31 +18,23 @@ bool event_type_matches(struct slice wanted, struct slice type)
 	return slice_begins(type, wanted);
 }
 
-void event_append(struct buffer *text, const struct audit_entry *entry)
-{
-	buffer_append_text(text, "{\"seq\":");
-	buffer_append_integer(text, (json_int_t)entry->seq);
-	buffer_append_member(text, ",\"id\":", entry->id);
-	buffer_append_member(text, ",\"type\":", entry->type);
-	buffer_append_time_milliseconds(text, ",\"timestamp\":", entry->time);
-	buffer_append_text(text, ",\"actor\":");
-	buffer_append(text, entry->actor);
-	buffer_append_member(text, ",\"request_id\":", entry->request_id);
-	buffer_append_text(text, ",\"data\":");
-	buffer_append(text, entry->data);
-	buffer_append_byte(text, '}');
-}
-
 static void add_matching(struct call *call, struct list *list, const struct audit_entry *entry)
 {
 	const struct slice wanted = call_query_text(call, "type");
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer text;
 
 	if (wanted.data != NULL && !event_type_matches(wanted, entry->type))
 		return;
 	list_add(list, SLICE(""));
-	event_append(&text, entry);
-	call_part(call, buffer_slice(&text));
+	text = writer_begin(call->arena, false);
+	writer_integer(&text, "seq", (int64_t)entry->seq);
+	writer_text(&text, "id", entry->id);
+	writer_text(&text, "type", entry->type);
+	writer_time_milliseconds(&text, "timestamp", entry->time);
+	writer_json(&text, "actor", entry->actor);
+	writer_text(&text, "request_id", entry->request_id);
+	writer_json(&text, "data", entry->data);
+	call_part(call, writer_end(&text));
 }
 
 /* Returns how many of the events that are left are read at once. */

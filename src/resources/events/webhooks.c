@@ -6,6 +6,7 @@
 
 #include <strings.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/audit.h"
 #include "resources/garbage.h"
@@ -355,7 +356,7 @@ bool webhooks_rotate(struct call *call, struct fault *fault)
 bool webhooks_send_test(struct call *call, struct fault *fault)
 {
 	struct webhook_test *test = arena_alloc(call->arena, sizeof *test);
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer text = writer_begin(call->arena, false);
 	const struct webhook *webhook = call->webhook;
 
 	if (!misses_count_test(call, &webhook->id, "the webhook got", fault))
@@ -368,9 +369,8 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	test->time = call->now;
 	uuid_make(call->environment->clock, test->event_id);
 	call->run.test = test;
-	buffer_append_member(&text, "{\"event_id\":", slice_of(test->event_id));
-	buffer_append_byte(&text, '}');
-	return call_answer(call, buffer_slice(&text));
+	writer_plain(&text, "event_id", slice_of(test->event_id));
+	return call_answer(call, writer_end(&text));
 }
 
 /* ---- reading ---- */

@@ -4,6 +4,7 @@
 #include "resources/import/import.h"
 
 #include "accounts/accounts.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/audit.h"
 #include "resources/codes/code_life.h"
@@ -482,34 +483,41 @@ static bool report_faults(struct call *call, struct fault *fault)
 
 /* ---- the response ---- */
 
-/* Returns a new reference. */
-static json_t *counts_value(const struct import_run *run, enum import_kind kind)
+static struct slice counts_text(struct call *call, const struct import_run *run,
+				enum import_kind kind)
 {
-	return json_pack("{s:I, s:I}", "created", (json_int_t)run->created[kind], "updated",
-			 (json_int_t)run->updated[kind]);
+	struct json_writer counts = writer_begin(call->arena, false);
+
+	writer_integer(&counts, "created", (int64_t)run->created[kind]);
+	writer_integer(&counts, "updated", (int64_t)run->updated[kind]);
+	return writer_end(&counts);
 }
 
 static bool answer_import(struct call *call, const struct import_run *run, struct fault *fault)
 {
 	const struct import *import = call->import;
-	json_t *body = arena_json(call->arena, json_object());
-	json_t *skipped = json_array();
+	struct json_writer body = writer_begin(call->arena, false);
+	size_t skipped = 0;
 	struct slice text;
 
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++)
+		writer_json(&body, kinds[kind].name, counts_text(call, run, kind));
+	writer_open(&body, "skipped", '[');
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-		object_put(body, kinds[kind].name, counts_value(run, kind));
 		for (size_t i = 0; i < import->lists[kind].count; i++) {
 			const struct fault *own = import->lists[kind].objects[i].fault;
 
-			if (own == NULL || json_array_size(skipped) == IMPORT_SKIPPED_MOST)
+			if (own == NULL || skipped++ >= IMPORT_SKIPPED_MOST)
 				continue;
-			array_put(skipped, json_pack("{s:s, s:s, s:O}", "pointer",
-						     object_place(call, kind, i), "message",
-						     own->message, "details", own->details));
+			writer_open(&body, NULL, '{');
+			writer_text(&body, "pointer", slice_of(object_place(call, kind, i)));
+			writer_text(&body, "message", slice_of(own->message));
+			writer_value(&body, "details", own->details);
+			writer_close(&body, '}');
 		}
 	}
-	object_put(body, "skipped", skipped);
-	text = json_as_text(call->arena, body);
+	writer_close(&body, ']');
+	text = writer_end(&body);
 	if (text.size > CALL_ANSWER_MOST)
 		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one request",
 				     "the response would be larger than %zu MB",
@@ -534,12 +542,9 @@ static void note_import(struct call *call, const struct import_run *run)
 	if (account != NULL)
 		data.name = arena_copy(call->arena, slice_of(account->name));
 	accounts_release(accounts, roster);
-	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-		const json_t *counts = arena_json(call->arena, counts_value(run, kind));
-
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++)
 		data.more[kind] = (struct audit_member){ kinds[kind].name,
-							 json_as_text(call->arena, counts), true };
-	}
+							 counts_text(call, run, kind), true };
 	audit_note(call, "account.imported", &data);
 }
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/code_typed.h"
 #include "resources/joining/exchange.h"
@@ -95,12 +96,21 @@ bool join_livekit_settle(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
-/* Returns the title of a document as a new value; NULL if it has none. */
-static json_t *shown_title(struct call *call, const json_t *document)
+/* Writes the title of a document, if it has one. */
+static void write_title(struct call *call, struct json_writer *body, const json_t *document)
 {
 	const struct slice title = text_shown_title(call->arena, document);
 
-	return title.data == NULL ? NULL : json_of_text(title);
+	if (title.data != NULL)
+		writer_text(body, "title", title);
+}
+
+/* Writes a member of a document, or null. */
+static void write_member(struct json_writer *body, const char *name, const json_t *document)
+{
+	const json_t *value = json_object_get(document, name);
+
+	writer_value(body, name, value != NULL ? value : json_null());
 }
 
 static bool answer_opened(struct call *call, struct exchange *exchange,
@@ -112,47 +122,52 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 	const struct code_terms *terms = &exchange->code.terms;
 	const json_t *room_shown = room_document(call, room);
 	const json_t *role_shown = entrant_role(&exchange->entrant);
-	json_t *body = arena_json(call->arena,
-				  json_pack("{s:o, s:{s:o, s:O?, s:o*}, s:{s:o, s:o*, s:O?}, s:s?}",
-					    "code", json_of_text(exchange->code.letters), "room",
-					    "name", json_of_text(room->name), "description",
-					    json_object_get(room_shown, "description"), "title",
-					    shown_title(call, room_shown), "role", "name",
-					    json_of_text(exchange->entrant.role), "title",
-					    shown_title(call, role_shown), "publishParams",
-					    json_object_get(role_shown, "publishParams"),
-					    "client_url", client_url));
+	struct json_writer body = writer_begin(call->arena, false);
 	struct slice rest = slice_of(account->embed);
-	json_t *origins;
 
+	writer_plain(&body, "code", exchange->code.letters);
+	writer_open(&body, "room", '{');
+	writer_text(&body, "name", room->name);
+	write_member(&body, "description", room_shown);
+	write_title(call, &body, room_shown);
+	writer_close(&body, '}');
+	writer_open(&body, "role", '{');
+	writer_text(&body, "name", exchange->entrant.role);
+	write_title(call, &body, role_shown);
+	write_member(&body, "publishParams", role_shown);
+	writer_close(&body, '}');
+	if (client_url != NULL)
+		writer_text(&body, "client_url", slice_of(client_url));
+	else
+		writer_value(&body, "client_url", json_null());
 	/* The join page cannot open a client_url that needs what the media server does not give. */
 	if ((backend == NULL || !backend_has_page(backend->type)) &&
 	    (client_url == NULL ||
 	     strstr(client_url, backend != NULL ? "{join.link}" : "{join.") != NULL))
-		object_put(body, "call", json_string("none"));
+		writer_plain(&body, "call", SLICE("none"));
 	else if (client_url == NULL && backend->type == BACKEND_LIVEKIT)
 		/* The join page itself shows the call. */
-		object_put(body, "call", json_string(backend_type_name(BACKEND_LIVEKIT)));
+		writer_plain(&body, "call", slice_of(backend_type_name(BACKEND_LIVEKIT)));
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
-		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));
+		writer_time(&body, "not_before", terms->not_before * 1000);
 	if ((terms->set & CODE_EXPIRES_AT) != 0)
-		object_put(body, "expires_at", json_time_seconds(terms->expires_at * 1000));
+		writer_time(&body, "expires_at", terms->expires_at * 1000);
 	if (room->opens_at != INT64_MIN)
-		object_put(body, "opens_at", json_time_seconds(room->opens_at * 1000));
+		writer_time(&body, "opens_at", room->opens_at * 1000);
 	if (room->closes_at != INT64_MAX)
-		object_put(body, "closes_at", json_time_seconds(room->closes_at * 1000));
+		writer_time(&body, "closes_at", room->closes_at * 1000);
 	if ((terms->set & CODE_NAME) != 0)
-		object_put(body, "name", json_of_text(exchange_code_name(call, exchange)));
+		writer_text(&body, "name", exchange_code_name(call, exchange));
 	if (asks)
-		object_put(body, "admission", json_string("ask"));
+		writer_plain(&body, "admission", SLICE("ask"));
 	if (account->embed[0] != '\0') {
-		origins = json_array();
+		writer_open(&body, "embed", '[');
 		while (rest.data != NULL)
-			array_put(origins, json_of_text(text_split(rest, ',', &rest)));
-		object_put(body, "embed", origins);
+			writer_text(&body, NULL, text_split(rest, ',', &rest));
+		writer_close(&body, ']');
 	}
 	return live_answer_opened(call, &room->id, &exchange->subject.template, role_shown, backend,
-				  json_as_text(call->arena, body), fault);
+				  &body, fault);
 }
 
 bool join_describe(struct call *call, struct fault *fault)

@@ -312,27 +312,26 @@ static bool write_inside(struct call *call, const struct id *room, bool has_list
 
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			const struct backend *backend, struct slice opened, struct fault *fault)
+			const struct backend *backend, struct json_writer *body,
+			struct fault *fault)
 {
 	const bool is_known = backend == NULL || server_can(backend->type, SERVER_LIST);
 	const json_t *state = is_known ? room_state_of(call, template, role) : NULL;
-	struct json_writer body;
 	struct slice text;
 	uint64_t etag;
 
 	if (state == NULL)
-		return call_answer(call, opened);
-	body = writer_continue(call->arena, opened);
-	writer_open(&body, "room_state", '{');
-	writer_integer(&body, "messageInterval",
+		return call_answer(call, writer_end(body));
+	writer_open(body, "room_state", '{');
+	writer_integer(body, "messageInterval",
 		       json_integer_value(json_object_get(state, "messageInterval")));
-	writer_flag(&body, "stopRoomStateOnJoin",
+	writer_flag(body, "stopRoomStateOnJoin",
 		    json_is_true(json_object_get(state, "stopRoomStateOnJoin")));
-	writer_close(&body, '}');
-	if (!write_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), &body,
+	writer_close(body, '}');
+	if (!write_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), body,
 			  fault))
 		return false;
-	text = writer_end(&body);
+	text = writer_end(body);
 	etag = digest_number(text);
 	call_etag(call, etag);
 	return call_not_modified(call, etag) || call_answer(call, text);

@@ -4,6 +4,7 @@
 #include "resources/stored/room_record.h"
 
 #include "base/digest.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "records/record.h"
@@ -170,19 +171,17 @@ struct slice room_shown_name(struct call *call, const struct room_record *record
 struct slice room_summary(struct call *call, const struct room_record *record,
 			  const struct template_record *template)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer text = writer_begin(call->arena, false);
 
-	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &record->id));
-	buffer_append_member(&text, ",\"name\":", record->name);
+	writer_plain(&text, "id", id_as_text(call->arena, &record->id));
+	writer_text(&text, "name", record->name);
 	if (record->title.size > 0)
-		buffer_append_member(&text, ",\"title\":", record->title);
-	buffer_append_text(&text, record->is_enabled ? ",\"enabled\":true,\"template_id\":"
-						     : ",\"enabled\":false,\"template_id\":");
-	buffer_append_string(&text, id_as_text(call->arena, &record->template_id));
-	buffer_append_member(&text, ",\"template\":", template->name);
-	buffer_append_time_milliseconds(&text, ",\"updated_at\":", record->updated);
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+		writer_text(&text, "title", record->title);
+	writer_flag(&text, "enabled", record->is_enabled);
+	writer_plain(&text, "template_id", id_as_text(call->arena, &record->template_id));
+	writer_text(&text, "template", template->name);
+	writer_time_milliseconds(&text, "updated_at", record->updated);
+	return writer_end(&text);
 }
 
 uint64_t room_etag(const struct room_record *record, const struct template_record *template)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/stored/template_record.h"
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/stored/media_record.h"
@@ -222,13 +223,11 @@ static struct slice find_warning(struct call *call, const struct template_record
 			       "so nobody inside can let people in");
 }
 
-/* Appends a part and returns its offset: the buffer moves when it grows. */
-static size_t append_text_part(struct buffer *text, struct slice part)
+/* Writes a part and returns its offset: the text moves when it grows. */
+static size_t write_part(struct json_writer *text, const char *name, struct slice part)
 {
-	size_t offset = text->size;
-
-	buffer_append(text, part);
-	return offset;
+	writer_json(text, name, part);
+	return text->text.size - part.size;
 }
 
 /* Joins the members in the order of the interface. Sets `offsets` to the positions of the roles,
@@ -237,39 +236,35 @@ static struct slice join_text(struct call *call, const struct template_record *r
 			      struct slice settings, size_t *offsets)
 {
 	const struct slice warning = find_warning(call, record);
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	char id[ID_TEXT_SIZE + 1];
+	const struct slice id = id_as_text(call->arena, &record->id);
+	struct json_writer text = writer_begin(call->arena, false);
 
-	id_print(&record->id, id);
-	buffer_append_member(&text, "{\"id\":", slice_of(id));
-	buffer_append_member(&text, ",\"name\":", record->name);
-	buffer_append_member(&text, ",\"customerId\":", slice_of(call->account_text));
-	buffer_append_text(&text, ",\"roles\":{");
+	writer_plain(&text, "id", id);
+	writer_text(&text, "name", record->name);
+	writer_plain(&text, "customerId", slice_of(call->account_text));
+	writer_open(&text, "roles", '{');
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (i > 0)
-			buffer_append_byte(&text, ',');
-		buffer_append_string(&text, record->roles[i].name);
-		buffer_append_byte(&text, ':');
-		offsets[i] = append_text_part(&text, record->roles[i].text);
+		writer_name(&text, record->roles[i].name);
+		offsets[i] = write_part(&text, NULL, record->roles[i].text);
 	}
-	buffer_append_text(&text, "},\"settings\":");
-	offsets[record->role_count] = append_text_part(&text, settings);
-	buffer_append_text(&text, ",\"destinations\":");
-	offsets[record->role_count + 1] = append_text_part(&text,
-							   record->parts[PART_DESTINATIONS].text);
-	buffer_append_time_milliseconds(&text, ",\"createdAt\":", record->created);
-	buffer_append_time_milliseconds(&text, ",\"updatedAt\":", record->updated);
-	buffer_append_member(&text, ",\"_id\":", slice_of(id));
-	buffer_append_member(&text, ",\"customer\":", slice_of(call->account_text));
+	writer_close(&text, '}');
+	offsets[record->role_count] = write_part(&text, "settings", settings);
+	offsets[record->role_count + 1] = write_part(&text, "destinations",
+						     record->parts[PART_DESTINATIONS].text);
+	writer_time_milliseconds(&text, "createdAt", record->created);
+	writer_time_milliseconds(&text, "updatedAt", record->updated);
+	writer_plain(&text, "_id", id);
+	writer_plain(&text, "customer", slice_of(call->account_text));
+	offsets[record->role_count + PART_COUNT] = 0;
 	if (record->plugins.size > 0)
-		buffer_append_text(&text, ",\"plugins\":");
-	offsets[record->role_count + PART_COUNT] = append_text_part(&text, record->plugins);
+		offsets[record->role_count + PART_COUNT] = write_part(&text, "plugins",
+								      record->plugins);
 	if (warning.data != NULL) {
-		buffer_append_member(&text, ",\"warnings\":[", warning);
-		buffer_append_byte(&text, ']');
+		writer_open(&text, "warnings", '[');
+		writer_text(&text, NULL, warning);
+		writer_close(&text, ']');
 	}
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+	return writer_end(&text);
 }
 
 /* Hidden members have no other limit, and each patch may add some. */
@@ -331,21 +326,16 @@ struct slice template_answer(struct call *call, const struct template_record *re
 struct slice template_summary(struct call *call, const struct template_record *record,
 			      bool is_default)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	char id[ID_TEXT_SIZE + 1];
+	struct json_writer text = writer_begin(call->arena, false);
 
-	id_print(&record->id, id);
-	buffer_append_member(&text, "{\"id\":", slice_of(id));
-	buffer_append_member(&text, ",\"name\":", record->name);
-	buffer_append_text(&text, is_default ? ",\"default\":true,\"roles\":["
-					     : ",\"default\":false,\"roles\":[");
-	for (size_t i = 0; i < record->role_count; i++) {
-		if (i > 0)
-			buffer_append_byte(&text, ',');
-		buffer_append_string(&text, record->roles[i].name);
-	}
-	buffer_append_member(&text, "],\"region\":", record->region);
-	buffer_append_time_milliseconds(&text, ",\"updatedAt\":", record->updated);
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+	writer_plain(&text, "id", id_as_text(call->arena, &record->id));
+	writer_text(&text, "name", record->name);
+	writer_flag(&text, "default", is_default);
+	writer_open(&text, "roles", '[');
+	for (size_t i = 0; i < record->role_count; i++)
+		writer_text(&text, NULL, record->roles[i].name);
+	writer_close(&text, ']');
+	writer_text(&text, "region", record->region);
+	writer_time_milliseconds(&text, "updatedAt", record->updated);
+	return writer_end(&text);
 }
