@@ -20,15 +20,16 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/counter.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "resources/asking.h"
 #include "service/metrics.h"
-#include "edge/access_log.h"
 #include "edge/deferred.h"
 #include "edge/fastcgi.h"
 #include "edge/parked.h"
-#include "edge/pool.h"
 
 /* Seconds without progress after which a peer is dropped. */
 #define RECEIVE_SECONDS 5
@@ -53,6 +54,21 @@
  * are few. */
 #define DESCRIPTORS_KEPT 256
 
+/* Unused exchanges that are kept. Each takes about 64 KB. */
+#define POOL_MOST 64
+
+#define CODE_SIZE (CODE_TEXT_SIZE - 1)
+#define CODE_OLD_SIZE (CODE_OLD_TEXT_SIZE - 1)
+
+/* Unused exchanges. There is one exchange per request in progress, including parked ones, so a burst
+ * creates many; only some are kept. A list, last in, first out, so that the exchange used last is
+ * still in the processor's cache. Any thread. */
+struct pool {
+	pthread_mutex_t lock;
+	struct exchange *first;
+	size_t count;
+};
+
 /* What a connection does. */
 enum stage {
 	STAGE_RECEIVING, /* or nothing */
@@ -76,10 +92,50 @@ struct edge {
 	size_t open_size;
 	int connections_most;
 	atomic_llong logged_at; /* time of the last log line about accept */
-	struct pool *pool;
+	struct pool pool;
 	pthread_t *workers;
 	unsigned worker_count;
 };
+
+/* ---- unused exchanges ---- */
+
+static struct exchange *pool_take_kept(struct pool *pool)
+{
+	struct exchange *exchange = pool->first;
+
+	if (exchange != NULL) {
+		pool->first = exchange->next;
+		COUNTER_LOWER(pool->count, 1u);
+	}
+	return exchange;
+}
+
+/* Never returns NULL. The caller owns the exchange until pool_give or fastcgi_close. */
+static struct exchange *pool_take(struct pool *pool)
+{
+	struct exchange *exchange;
+
+	pthread_mutex_lock(&pool->lock);
+	exchange = pool_take_kept(pool);
+	pthread_mutex_unlock(&pool->lock);
+	return exchange != NULL ? exchange : fastcgi_open();
+}
+
+static void pool_give(struct pool *pool, struct exchange *exchange)
+{
+	bool is_kept;
+
+	pthread_mutex_lock(&pool->lock);
+	is_kept = pool->count < POOL_MOST;
+	if (is_kept) {
+		exchange->next = pool->first;
+		pool->first = exchange;
+		pool->count++;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	if (!is_kept)
+		fastcgi_close(exchange);
+}
 
 /* ---- epoll ---- */
 
@@ -186,6 +242,74 @@ static void accept_next(struct edge *edge)
 		ABORT("cannot set a timer");
 }
 
+/* ---- the access log ---- */
+
+/* Returns the first `size` bytes of the decoded path, or fewer if it ends before. */
+static struct slice decoded_start(struct slice path, char *bytes, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; n < size && i < path.size; i++) {
+		int high = path.size - i < 3 ? -1 : text_hex_value(path.data[i + 1]);
+		int low = path.size - i < 3 ? -1 : text_hex_value(path.data[i + 2]);
+
+		bytes[n] = path.data[i];
+		if (path.data[i] == '%' && high >= 0 && low >= 0) {
+			bytes[n] = (char)(high * 16 + low);
+			i += 2;
+		}
+		n++;
+	}
+	return (struct slice){ bytes, n };
+}
+
+/* Returns the size of the path before a room code, a token, or a segment that should be a code or a
+ * ticket. A mistyped address may contain codes and tokens anywhere, and empty segments. */
+static size_t size_before_secret(struct slice path)
+{
+	const struct slice before_code[] = {
+		SLICE("/room-codes/code/"),
+		SLICE("/join/"),
+		SLICE("/livekit/"),
+		SLICE("/tickets/"),
+	};
+
+	/* Moderators name a ticket by its ID. */
+	if (slice_begins(path, SLICE("/v2/active-rooms/")))
+		return path.size;
+	for (size_t i = 0; i < path.size; i++) {
+		const struct slice rest = { path.data + i, path.size - i };
+		char bytes[CODE_SIZE];
+		const struct slice start = decoded_start(rest, bytes, sizeof bytes);
+
+		for (size_t k = 0; k < sizeof before_code / sizeof before_code[0]; k++)
+			if (rest.size > before_code[k].size && slice_begins(rest, before_code[k]))
+				return i + before_code[k].size;
+		/* Tokens begin with {" in base64url. */
+		if (code_is_well_formed(start) ||
+		    code_is_well_formed(text_first(start, CODE_OLD_SIZE)) ||
+		    (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0))
+			return i;
+	}
+	return path.size;
+}
+
+/* Logs a request: method, path, status and so on. Called just before the answer is sent; the
+ * duration is from arrival to now. The path is cut at the '?', and before the first room code or
+ * token in it, percent-encoded or not, because a room code is enough to join. */
+static void access_log(const struct call *call)
+{
+	struct slice query, path = text_split(call->request.uri, '?', &query);
+
+	path.size = size_before_secret(path);
+	log_event(LOG_LEVEL_INFO, "request", "method", method_name(call->request.method), "path",
+		  arena_copy(call->arena, path).data, "status", LOG_NUMBER(call->answer.status),
+		  "bytes", LOG_NUMBER(call->answer.size), "milliseconds",
+		  LOG_NUMBER((clock_microseconds() - call->started) / 1000), "request_id",
+		  call->id[0] != '\0' ? call->id : NULL, "account",
+		  call->account_text[0] != '\0' ? call->account_text : NULL, NULL);
+}
+
 /* ---- requests ---- */
 
 /* Sends an answer whose transaction (answer.awaited) is durable or has failed. */
@@ -276,7 +400,7 @@ static void flush_parked(struct edge *edge)
 				is_flusher = false;
 			}
 			deliver(edge, exchange);
-			pool_give(edge->pool, exchange);
+			pool_give(&edge->pool, exchange);
 		}
 	}
 }
@@ -304,7 +428,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	struct exchange *exchange;
 
 	if (work->exchange == NULL)
-		work->exchange = pool_take(edge->pool);
+		work->exchange = pool_take(&edge->pool);
 	exchange = work->exchange;
 	if (!fastcgi_receive(exchange, connection)) {
 		remove_connection(edge, connection);
@@ -432,7 +556,7 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 	assert(options->threads > 0);
 	edge->options = *options;
 	edge->epoll = edge->timer = edge->end = edge->emptied = -1;
-	edge->pool = pool_open();
+	pthread_mutex_init(&edge->pool.lock, NULL);
 	edge->deferred = deferred_open(edge_deferring_threads(options->threads), answer_deferred,
 				       edge);
 	if (edge->deferred != NULL && make_table(edge) && make_set(edge) && start_workers(edge)) {
@@ -517,7 +641,9 @@ void edge_close(struct edge *edge)
 	if (edge->worker_count > 0)
 		stop_edge(edge);
 	deferred_close(edge->deferred);
-	pool_close(edge->pool);
+	while (edge->pool.first != NULL)
+		fastcgi_close(pool_take_kept(&edge->pool));
+	pthread_mutex_destroy(&edge->pool.lock);
 	parked_close(edge->parked);
 	close_if_open(edge->emptied);
 	close_if_open(edge->end);

@@ -6,8 +6,8 @@
 #include "resources/codes/room_codes.h"
 
 #include "base/text.h"
+#include "resources/audit.h"
 #include "resources/codes/code_life.h"
-#include "resources/codes/code_audit.h"
 #include "resources/codes/code_terms.h"
 #include "resources/stored/code_words.h"
 #include "resources/lists.h"
@@ -66,6 +66,30 @@ static bool check_enabled(const struct room_subject *subject, struct fault *faul
 	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 }
 
+/* ---- events ---- */
+
+/* type: "room_code.created" and so on. changes: NULL unless the code was updated. */
+static bool code_note(struct call *call, const char *type, const struct code *code,
+		      struct slice role, struct changes *changes, struct fault *fault)
+{
+	struct audit_data data = {
+		.kind = "room_code",
+		.name = SLICE(""),
+		.changes = changes,
+		.more = { { "room_id", id_as_text(call->arena, &code->room), false },
+			  { "role", role, false } },
+	};
+	struct media media;
+
+	/* Creates the key of the hash if the account has none. */
+	if (!media_load_lasting(call, &media, fault))
+		return false;
+	data.id = media_code_hash(call->arena, &media, code->letters);
+	data.more[2] = (struct audit_member){ "code_hash", data.id, false };
+	audit_note(call, type, &data);
+	return true;
+}
+
 /* ---- responses ---- */
 
 /* Codes have no characters that a URL would have to escape. */
@@ -118,6 +142,8 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 {
 	struct room_codes *codes = &subject->codes;
 	const size_t made = call->run.codes_made;
+	struct audit_data data = { .kind = "room_code", .id = SLICE(""), .name = SLICE("") };
+	char *number;
 
 	if (!codes_make_due(call, codes, &subject->template, fault))
 		return false;
@@ -130,8 +156,14 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 			return false;
 	}
 	codes->was_asked = true;
-	if (call->run.codes_made > made)
-		codes_note_made(call, &codes->room, call->run.codes_made - made);
+	if (call->run.codes_made > made) {
+		number = arena_text(call->arena, "%zu", (size_t)(call->run.codes_made - made));
+		data.more[0] = (struct audit_member){ "room_id",
+						      id_as_text(call->arena, &codes->room),
+						      false };
+		data.more[1] = (struct audit_member){ "count", slice_of(number), true };
+		audit_note(call, "room_code.created", &data);
+	}
 	return codes_store(call, codes, &subject->template, fault);
 }
 

@@ -12,7 +12,6 @@
 #include "base/priority.h"
 #include "store/gdbm/merge_due.h"
 #include "store/gdbm/rewrite.h"
-#include "store/gdbm/scrub.h"
 #include "store/gdbm/throttle.h"
 
 #if defined(__GLIBC__)
@@ -24,8 +23,20 @@
 #define ADMIT_MILLISECONDS 50
 #define RETRY_MILLISECONDS 500
 #define COLLECT_MILLISECONDS 100
+#define SCRUB_STEP 50 /* milliseconds between two blocks, and after a round */
+#define SCRUB_PAUSE (INT64_C(6) * 3600 * 1000)
 #define FREEZE_PRIORITY 5
 #define MERGE_PRIORITY 10
+
+/* The scrub verifies all stack files block by block, so that a failing medium is noticed early: a
+ * block of 64 KB at a time, and a pause after each round. A damaged block is logged
+ * (stack_file_verify_block). Correctness does not depend on it: a request verifies the blocks that
+ * it needs. */
+struct scrub {
+	uint64_t file; /* id of the file */
+	uint64_t block;
+	int64_t at; /* time of the next step, by clock_monotonic */
+};
 
 struct background {
 	struct store_gdbm *store;
@@ -117,6 +128,47 @@ static void *freezer_run(void *context)
 	}
 	pthread_mutex_unlock(&background->lock);
 	return NULL;
+}
+
+/* ---- the scrub ---- */
+
+/* Verifies one block of a file in the current view, and sets the time of the next step. Files are
+ * verified in the order of their ids, which only rise: a file that is added is verified in the same
+ * round, and a file that is removed is skipped. */
+static void scrub_step(struct scrub *scrub, struct views *views)
+{
+	struct fault ignored = FAULT_INITIAL;
+	struct stack_file *next = NULL;
+	struct pin pin;
+	bool is_last;
+
+	views_pin(views, &pin);
+	/* The file with the lowest id that is not below the one reached. */
+	for (size_t i = 0; i < pin.view->n_files; i++) {
+		struct stack_file *file = pin.view->files[i];
+
+		if (stack_file_info(file)->id >= scrub->file && !stack_file_is_damaged(file) &&
+		    (next == NULL || stack_file_info(file)->id < stack_file_info(next)->id))
+			next = file;
+	}
+	scrub->at = clock_monotonic() + SCRUB_STEP;
+	if (next != NULL) {
+		const uint64_t id = stack_file_info(next)->id;
+
+		if (id != scrub->file)
+			scrub->block = 0;
+		scrub->file = id;
+		/* A file that is damaged as a whole has been logged, and is not read again. */
+		(void)stack_file_verify_block(next, scrub->block++, &is_last, &ignored);
+		if (is_last || stack_file_is_damaged(next)) {
+			scrub->file = id + 1;
+			scrub->block = 0;
+		}
+	} else {
+		scrub->file = 0;
+		scrub->at += SCRUB_PAUSE;
+	}
+	views_unpin(views, &pin);
 }
 
 /* ---- the merger ---- */
@@ -412,7 +464,7 @@ bool background_open(struct store_gdbm *store, struct background **background, s
 	opened->frozen = pin.view->n_overlays - 1;
 	opened->files = pin.view->n_files;
 	views_unpin(store->views, &pin);
-	opened->scrub = scrub_start();
+	opened->scrub.at = clock_monotonic() + SCRUB_STEP;
 	opened->pace = PACE_NONE;
 	opened->limit = MERGE_NO_LIMIT;
 	pthread_mutex_init(&opened->lock, NULL);
