@@ -51,9 +51,7 @@ extern const struct record_table audit_entry_table, audit_state_table, audit_que
 struct id audit_id_of(uint64_t seq);
 uint64_t audit_seq_of(const struct id *id);
 
-/* Read stored records. Set FAULT_DAMAGED if a record is damaged. */
-bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
-		      struct fault *fault);
+/* Reads a stored record. Sets FAULT_DAMAGED if it is damaged. */
 bool audit_state_read(const struct store_record *stored, struct audit_state *state,
 		      struct fault *fault);
 
@@ -86,10 +84,6 @@ struct audit_times {
  * them; and drops a few events that are old enough, even damaged ones. */
 bool audit_append(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_entry *entries, size_t n, struct fault *fault);
-
-/* Stores an event of a dump. The log's state has been loaded and says which events there are. */
-bool audit_restore(struct transaction *transaction, const struct audit_entry *entry,
-		   struct fault *fault);
 
 /* Adds the events to the queue. Leaves the account of the transaction unchanged. */
 bool audit_enqueue(struct transaction *transaction, const struct clock *clock,

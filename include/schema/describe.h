@@ -24,8 +24,6 @@
 
 enum describe_form { DESCRIBE_ANSWER, DESCRIBE_REQUEST, DESCRIBE_PATCH, DESCRIBE_UPDATE };
 
-/* Returns a name such as "RoleInput", as a new reference. */
-json_t *describe_name(const struct shape *shape, enum describe_form form);
 /* Returns {"$ref":"#/components/schemas/RoleInput"}, as a new reference. */
 json_t *describe_reference(const struct shape *shape, enum describe_form form);
 /* Returns a schema that also allows null. Takes ownership of `schema`. */

@@ -68,8 +68,8 @@ const struct record_table audit_queued_table = {
 	RECORD(struct audit_entry, queued_members, 1, &kind_queue),
 };
 
-bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
-		      struct fault *fault)
+static bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
+			     struct fault *fault)
 {
 	if (!record_read(&audit_entry_table, NULL, stored, entry, fault))
 		return false;
@@ -233,21 +233,6 @@ bool audit_append(struct transaction *transaction, const struct audit_times *tim
 			return false;
 	}
 	return audit_state_put(transaction, &state, fault);
-}
-
-bool audit_restore(struct transaction *transaction, const struct audit_entry *entry,
-		   struct fault *fault)
-{
-	struct audit_state state;
-
-	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
-		return false;
-	if (state.first <= state.last)
-		return put_numbered(transaction, entry, fault);
-	state.first = entry->seq;
-	state.first_time = entry->time;
-	return audit_state_put(transaction, &state, fault) &&
-	       put_numbered(transaction, entry, fault);
 }
 
 /* ---- the queue ---- */

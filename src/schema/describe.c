@@ -13,7 +13,8 @@
 
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
 
-json_t *describe_name(const struct shape *shape, enum describe_form form)
+/* Returns a name such as "RoleInput", as a new reference. */
+static json_t *describe_name(const struct shape *shape, enum describe_form form)
 {
 	static const char *const suffixes[] = {
 		[DESCRIBE_ANSWER] = "",

@@ -29,12 +29,6 @@ bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct faul
 
 /* Returns a webhook as it could be sent, with the values of its headers but without its secret. */
 json_t *webhook_document(struct call *call, const struct webhook *webhook);
-/* Sets the webhook from a document. former: the stored webhook, or NULL. Adds findings for errors.
- * */
-bool webhook_set(struct call *call, struct webhook *webhook, const struct webhook *former,
-		 const json_t *document, struct fault *fault);
-/* Returns a secret as responses show it. */
-const char *webhook_secret_text(struct arena *arena, struct slice secret);
 
 /* A webhook.test event, to be sent to the webhook (call->run.test). */
 struct webhook_test {

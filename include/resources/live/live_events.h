@@ -43,7 +43,4 @@ void live_note_end(struct call *call, const struct session *session, const struc
 struct slice live_failure_data(struct call *call, const struct session *session,
 			       const struct peer *peer);
 
-/* Appends a time with milliseconds as JSON text; for a member of audit_data. */
-struct slice live_time(struct arena *arena, int64_t time);
-
 #endif

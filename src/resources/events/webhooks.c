@@ -64,13 +64,6 @@ static json_t *document_of(struct call *call, const struct webhook *webhook)
 	return document;
 }
 
-const char *webhook_secret_text(struct arena *arena, struct slice secret)
-{
-	const struct slice text = text_base64(arena, secret);
-
-	return arena_text(arena, WEBHOOK_SECRET_PREFIX "%.*s", (int)text.size, text.data);
-}
-
 json_t *webhook_document(struct call *call, const struct webhook *webhook)
 {
 	json_t *document = document_of(call, webhook);
@@ -94,11 +87,13 @@ static json_t *webhook_answer(struct call *call, const struct webhook *webhook)
 
 static struct slice webhook_text(struct call *call, const struct webhook *webhook, bool with_secret)
 {
+	const struct slice secret = text_base64(call->arena, webhook->secret);
 	json_t *document = webhook_answer(call, webhook);
 
 	if (with_secret)
-		object_put(document, "secret",
-			   json_string(webhook_secret_text(call->arena, webhook->secret)));
+		object_put(
+			document, "secret",
+			json_sprintf(WEBHOOK_SECRET_PREFIX "%.*s", (int)secret.size, secret.data));
 	return document_as_text(call->arena, &webhook_shape, document, with_secret);
 }
 
@@ -233,8 +228,9 @@ static void make_secret(struct call *call, struct webhook *webhook)
 	webhook->secret = (struct slice){ bytes, WEBHOOK_SECRET_SIZE };
 }
 
-bool webhook_set(struct call *call, struct webhook *webhook, const struct webhook *former,
-		 const json_t *document, struct fault *fault)
+/* Sets the webhook from a document. former: the stored webhook, or NULL. Adds findings for errors. */
+static bool webhook_set(struct call *call, struct webhook *webhook, const struct webhook *former,
+			const json_t *document, struct fault *fault)
 {
 	const json_t *enabled = json_object_get(document, "enabled");
 	const struct slice description = text_of_json(json_object_get(document, "description"));

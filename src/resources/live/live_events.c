@@ -74,7 +74,8 @@ bool live_settings_load(struct call *call, struct live_settings *settings, struc
 
 /* ---- events ---- */
 
-struct slice live_time(struct arena *arena, int64_t time)
+/* Returns a time with milliseconds as text. */
+static struct slice live_time(struct arena *arena, int64_t time)
 {
 	char *text = arena_alloc(arena, TEXT_TIME_SIZE);
 
