@@ -23,8 +23,8 @@ static inline size_t memory_larger(size_t capacity, size_t wanted)
 	return 2 * capacity + 8 < wanted ? wanted : 2 * capacity + 8;
 }
 
-/* Returns an array with room for `wanted` items: `items`, reallocated if it has room for fewer. Each
- * item has `size` bytes. An empty array is NULL with *capacity 0. For arrays in an arena:
+/* Returns an array with room for `wanted` items: `items`, reallocated if it has room for fewer.
+ * Each item has `size` bytes. An empty array is NULL with *capacity 0. For arrays in an arena:
  * arena_room. */
 static inline void *memory_room(void *items, size_t wanted, size_t *capacity, size_t size)
 {

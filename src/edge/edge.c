@@ -60,9 +60,9 @@
 #define CODE_SIZE (CODE_TEXT_SIZE - 1)
 #define CODE_OLD_SIZE (CODE_OLD_TEXT_SIZE - 1)
 
-/* Unused exchanges. There is one exchange per request in progress, including parked ones, so a burst
- * creates many; only some are kept. A list, last in, first out, so that the exchange used last is
- * still in the processor's cache. Any thread. */
+/* Unused exchanges. There is one exchange per request in progress, including parked ones, so a
+ * burst creates many; only some are kept. A list, last in, first out, so that the exchange used
+ * last is still in the processor's cache. Any thread. */
 struct pool {
 	pthread_mutex_t lock;
 	struct exchange *first;

@@ -228,7 +228,8 @@ static void make_secret(struct call *call, struct webhook *webhook)
 	webhook->secret = (struct slice){ bytes, WEBHOOK_SECRET_SIZE };
 }
 
-/* Sets the webhook from a document. former: the stored webhook, or NULL. Adds findings for errors. */
+/* Sets the webhook from a document. former: the stored webhook, or NULL. Adds findings for
+ * errors. */
 static bool webhook_set(struct call *call, struct webhook *webhook, const struct webhook *former,
 			const json_t *document, struct fault *fault)
 {
