@@ -64,7 +64,8 @@ enum method method_named(struct slice name);
 	X(ROLE_FULL, "role_full") \
 	X(ROOM_FULL, "room_full") \
 	X(NEEDS_ADMISSION, "needs_admission") \
-	X(NOT_ADMITTED, "not_admitted")
+	X(NOT_ADMITTED, "not_admitted") \
+	X(ROOM_LOCKED, "room_locked")
 
 enum join_refusal {
 	JOIN_NOT_REFUSED,

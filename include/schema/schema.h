@@ -83,7 +83,8 @@ enum field_flag {
 	 * (schema_parse_list, shape_is_bare). */
 	FIELD_BARE = 1 << 17,
 	FIELD_PLUS = 1 << 18,		/* a text without blanks in a query: its + may arrive as one */
-	FIELD_SOMETIMES = 1 << 19	/* with READ_ONLY: not all responses have it */
+	FIELD_SOMETIMES = 1 << 19,	/* with READ_ONLY: not all responses have it */
+	FIELD_TAKES_NULL = 1 << 20	/* null is one of its values, not a member that was not sent */
 };
 
 /* The views of a table. A shape has the rows without views, and those with one of its views. */

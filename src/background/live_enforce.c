@@ -38,6 +38,7 @@ static void room_want(struct watched_room *room, unsigned wants)
 		watched_enforce_soon(room, clock_monotonic(), true);
 	}
 	room->notifies[NEWS_WAITING] = room->notifies[NEWS_WAITING] || (wants & ROOM_NOTIFY) != 0;
+	room->notifies[NEWS_DOOR] = room->notifies[NEWS_DOOR] || (wants & ROOM_NOTIFY_DOOR) != 0;
 	room->notifies[NEWS_HOLDS] = room->notifies[NEWS_HOLDS] || (wants & ROOM_NOTIFY_HOLDS) != 0;
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
 }
@@ -432,7 +433,8 @@ struct notice {
 
 static bool (*const news_ask[ROOM_NEWS])(struct call *call, const struct id *room,
 					 struct fault *fault) = {
-	[NEWS_WAITING] = message_ask_of_door,
+	[NEWS_WAITING] = message_ask_of_waiting,
+	[NEWS_DOOR] = message_ask_of_door,
 	[NEWS_HOLDS] = message_ask_of_holds,
 };
 

@@ -9,10 +9,10 @@
  *    be put out, or the room is to end, that is carried out: a `struct enforce_job` (here), a
  *    pending request that goes to the media server and whose outcomes are stored (live_carry_on).
  *    Whether or not that can be done, the watched_room has who should be outside, and since when.
- *  - enforce_notify_moderators notifies the moderators inside of how many people wait, and that
- *    holds have changed (a `struct notice`), and enforce_notify_roles notifies people that what
- *    their role may do has changed (a `struct role_notice`); both are pending requests whose
- *    outcomes do not matter.
+ *  - enforce_notify_moderators notifies the moderators inside of how many people wait, of what the
+ *    door does, and that holds have changed (a `struct notice`), and enforce_notify_roles notifies
+ *    people that what their role may do has changed (a `struct role_notice`); both are pending
+ *    requests whose outcomes do not matter.
  *
  * Afterwards the room is due for a survey, which live_follow.c makes. All of this runs in the
  * thread of the watch, in turns of the accounts that are apart from those of merging.
@@ -32,8 +32,8 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 			  unsigned wants, const struct notified_roles *notified);
 /* Enforces the rules in the rooms that are due. */
 void enforce_rooms(struct live_watch *watch, struct arena *arena);
-/* Notifies moderators of how many people wait, and that holds have changed; of each in a room at
- * most once in NOTIFY_AFTER. */
+/* Notifies moderators of how many people wait, of what the door does, and that holds have changed;
+ * of each in a room at most once in NOTIFY_AFTER. */
 void enforce_notify_moderators(struct live_watch *watch);
 /* Notifies people that what their role may do has changed, in a room at most once in
  * NOTIFY_ROLES_AFTER. */

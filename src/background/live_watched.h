@@ -42,7 +42,7 @@ struct removal {
 };
 
 /* What the moderators of a room are notified of. */
-enum room_news { NEWS_WAITING, NEWS_HOLDS, ROOM_NEWS };
+enum room_news { NEWS_WAITING, NEWS_DOOR, NEWS_HOLDS, ROOM_NEWS };
 
 struct watched_room {
 	struct id account, room; /* the key */
@@ -76,7 +76,8 @@ struct watched_room {
 	int64_t ends_since;
 	int64_t find_removals_at;
 	uint64_t overdue; /* of these people, those who should be outside for OVERDUE_AFTER */
-	/* Its moderators are to be notified: of how many people wait, that holds have changed. */
+	/* Its moderators are to be notified: of how many people wait, what the door does, that
+	 * holds have changed. */
 	bool notifies[ROOM_NEWS];
 	int64_t notified[ROOM_NEWS]; /* when they were; 0 if never */
 	/* People are to be notified of the changes of roles from this one on (pending_role); 0:

@@ -41,6 +41,10 @@ static const char *const waiting_columns[] = {
 };
 static const char *const admitted_columns[] = { "admitted", NULL };
 static const char *const decided_columns[] = { "id", "state", "name", NULL };
+static const char *const denied_columns[] = {
+	"id", "until", "role", "user_id", "name", NULL,
+};
+static const char *const door_columns[] = { "state", "was", NULL };
 static const char *const session_columns[] = {
 	"id", "room_id", "active", "peer_count", "created_at", "updated_at", NULL,
 };
@@ -64,6 +68,10 @@ struct sent {
 	const char *constant; /* true, false or a text; for a switch, the value if it is given */
 	bool is_list; /* its value is a comma-separated list, */
 	const char *word; /* unless it is this word; may be NULL */
+	/* Words that stand for JSON values. */
+	struct {
+		const char *said, *json;
+	} meanings[3];
 };
 
 /* clang-format off */
@@ -123,6 +131,9 @@ static const struct client_command {
 		{ "admit", OPERAND, .is_list = true, .word = "all" } } },
 	{ "door deny", "decideTicket", decided_columns, .sent = {
 		{ "state", .constant = "denied" }, { .name = "reason" } } },
+	{ "door denied", "listTickets", denied_columns, .list = "denied" },
+	{ "door allow", "decideTicket", decided_columns, .sent = { { "state", .constant = "admitted" } } },
+	{ "door set", "setDoor", door_columns, .sent = { { "state", OPERAND, .meanings = { { "roles", "null" } } } } },
 
 	{ "code add", "createRoomCode", code_columns, .sent = {
 		{ "expires_in", DURATION_OPTION("expires-in", "how long it is valid, such as 90s, 15m or 7d") },
@@ -286,6 +297,10 @@ static json_t *json_of_member(const struct sent *sent, const struct service_memb
 
 	if (member->text == NULL)
 		return json_integer(member->number);
+	for (size_t i = 0; sent->meanings[i].said != NULL; i++) {
+		if (strcmp(member->text, sent->meanings[i].said) == 0)
+			return json_loads(sent->meanings[i].json, JSON_DECODE_ANY, NULL);
+	}
 	if (sent->constant != NULL && slice_is(slice_of(sent->constant), "true"))
 		return json_true();
 	if (sent->constant != NULL && slice_is(slice_of(sent->constant), "false"))

@@ -100,6 +100,8 @@ static const struct field my_role_fields[] = {
 static const struct shape my_role_shape = {
 	"RoleInside", FIELDS(my_role_fields), .doc = "The role of somebody inside; of a deleted role the name alone.",
 };
+#define STATES_OF_A_DOOR ONE_OF("open", "ask", "locked")
+
 static const struct field role_name_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 static const struct field other_role_fields[] = {
 	{ "name",          TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
@@ -138,6 +140,8 @@ static const struct field me_fields[] = {
 	{ "held",       LIST_OF(held_item), FLAGS(FIELD_REQUIRED),
 	  DOC("What the role may publish, and the caller cannot now because it is held.") },
 	{ "holds",      LIST_OF(hold_item), DOC("What is held in the room; only if the caller may mute others.") },
+	{ "door",       STATES_OF_A_DOOR, FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
+	  DOC("What the door of the room does; null if it does what roles and codes say.") },
 };
 const struct shape me_shape = {
 	"Me", FIELDS(me_fields), .doc = "What somebody inside a room is and may do there.",
@@ -339,13 +343,28 @@ static const struct shape denied_shape = {
 	"DeniedPerson", FIELDS(denied_fields), .doc = "Somebody whose denial can be taken back.",
 };
 static const struct field denied_item = { .name = NULL, OBJECT(denied_shape) };
+#define STATE_OF_A_DOOR \
+	{ "state", STATES_OF_A_DOOR, FLAGS(FIELD_REQUIRED | FIELD_NULLABLE), \
+	  DOC("What the door does; null if it does what roles and codes say.") }, \
+	{ "was",   STATES_OF_A_DOOR, FLAGS(FIELD_TAKES_NULL), DOC("What it did before it was locked. Only while it is locked.") }
+
 static const struct field tickets_fields[] = {
 	{ "tickets", LIST_OF(waiting_item), FLAGS(FIELD_REQUIRED), DOC("Those who have waited longest, at most 100.") },
 	{ "count",   INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people wait.") },
+	STATE_OF_A_DOOR,
 	{ "denied",  LIST_OF(denied_item), FLAGS(FIELD_REQUIRED),
 	  DOC("Those whom a moderator has denied less than ten minutes ago, which can be taken back; the newest 100.") },
 };
 const struct shape tickets_shape = { "Tickets", FIELDS(tickets_fields), .doc = "Who waits to be let in." };
+
+static const struct field door_change_fields[] = {
+	{ "state", STATES_OF_A_DOOR, FLAGS(FIELD_REQUIRED | FIELD_TAKES_NULL), EXAMPLE("ask"),
+	  DOC("What the door is to do: let in everybody, ask for everybody whose role may not mute others, or let in nobody; "
+	      "null: what roles and codes say.") },
+};
+const struct shape door_change_shape = { "DoorChange", FIELDS(door_change_fields), .doc = "What the door of a room is to do." };
+static const struct field door_fields[] = { STATE_OF_A_DOOR };
+const struct shape door_shape = { "Door", FIELDS(door_fields), .doc = "What the door of a room does." };
 
 static const struct field decision_fields[] = {
 	{ "state",  STATES_OF_A_DECISION, FLAGS(FIELD_REQUIRED), DOC("Whether the person may come in.") },

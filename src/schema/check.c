@@ -87,6 +87,8 @@ static json_t *check_member(struct walk *walk, const struct field *row, const st
 	/* In SCHEMA_PARTIAL, document_finish reports missing required members, and the handler
 	 * decides what null means for a member that can be unset. */
 	if (json_is_null(value)) {
+		if ((row->flags & FIELD_TAKES_NULL) != 0)
+			return value;
 		if (mode == SCHEMA_PARTIAL)
 			return (row->flags & FIELD_CLEARABLE) != 0 ? value : NULL;
 		if (mode == SCHEMA_PATCH && (row->flags & FIELD_KEPT) == 0)

@@ -265,7 +265,7 @@ static void describe_words(json_t *schema, const struct field *row, enum describ
 	if ((row->flags & FIELD_CLEARABLE) != 0 && row->kind == KIND_TEXT)
 		describe_further(schema, "\"\" removes it, as does a text of only blanks and "
 					 "invisible characters.");
-	if (!is_nullable || row->name == NULL)
+	if (!is_nullable || row->name == NULL || (row->flags & FIELD_TAKES_NULL) != 0)
 		return;
 	if (row->standard != NULL && row->when_member == NULL && row->kind != KIND_OBJECT)
 		describe_further(schema, "null restores the default: %s.", row->standard);
@@ -295,13 +295,13 @@ static bool may_be_null(const struct field *row, enum describe_form form)
 {
 	switch (form) {
 	case DESCRIBE_ANSWER:
-		return (row->flags & FIELD_NULLABLE) != 0;
+		return (row->flags & (FIELD_NULLABLE | FIELD_TAKES_NULL)) != 0;
 	case DESCRIBE_PATCH:
 		return (row->flags & (FIELD_REQUIRED | FIELD_KEPT)) == 0;
 	case DESCRIBE_UPDATE:
 		return (row->flags & FIELD_CLEARABLE) != 0;
 	case DESCRIBE_REQUEST:
-		break;
+		return (row->flags & FIELD_TAKES_NULL) != 0;
 	}
 	return false;
 }

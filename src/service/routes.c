@@ -447,7 +447,7 @@ const struct route routes[] = {
 	  MAY_READ(OF_TOKEN(kind_room, STORE_FIND_ID), READ_PARENT(kind_template), OF_TOKEN(kind_codes, STORE_FIND_ID),
 		OF_TOKEN(kind_live, STORE_FIND_ID), READ_ONLY(kind_media),
 		{ .kind = &kind_revocation, .finding = STORE_FIND_NAME, .from = READ_ENTRY }, { .kind = &kind_code, .finding = STORE_FIND_PAGE, .from = READ_TOKEN, .most = 1,
-		.page = token_first_page }), TRIPS(2, 2),
+		.page = token_first_page }), TRIPS(2, 6),
 	  DOC("Returns access to the media server for the holder of a join token.") },
 
 	{ METHOD_POST,   "/v2/backends", ROUTE_WRITE, backends_create, "createBackend",
@@ -593,8 +593,15 @@ const struct route routes[] = {
 	  NEEDS(TICKETS_WRITE), WHOLE(decision_shape), ANSWER(decided_shape), FROM_INSIDE,
 	  FORBIDDEN(MAY_NOT_ACT), CONFLICT("The ticket was decided the other way."),
 	  TOO_MANY(CALLS),
-	  LOADS(VIEW(LIVE_ACTS_ALWAYS, .permission = "removeOthers"), CHANGED(door), CHANGED(ticket)), TRIPS(3, 3),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS, .permission = "removeOthers"), CHANGED(marked_door), CHANGED(ticket)), TRIPS(3, 3),
 	  DOC("Lets somebody in who waits, or denies it. A person who is denied cannot knock again for ten minutes.") },
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/door", ROUTE_WRITE, door_set_state, "setDoor",
+	  NEEDS(TICKETS_WRITE), WHOLE(door_change_shape), ANSWER(door_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_ACT),
+	  TOO_MANY(CALLS),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS, .permission = "removeOthers"), CHANGED(marked_door)), TRIPS(2, 5),
+	  DOC("Opens or locks the door of a room, or has it ask for everybody, until the session closes, or an hour without "
+	      "one has passed.") },
 
 	{ METHOD_GET,    "/v2/sessions", ROUTE_READ, sessions_list, "listLiveSessions",
 	  NEEDS(SESSIONS_READ), QUERY(session_list_query), LIST(live_session_shape),

@@ -115,6 +115,9 @@ peer remove
 door list
 door admit
 door deny
+door denied
+door allow
+door set
 code add
 code list
 code show

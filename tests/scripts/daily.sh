@@ -419,6 +419,7 @@ END
 prints door list lesson-1 <<'END'
 MEMBER  VALUE
 count  0
+state  null
 denied  []
 
 ID  SINCE  ROLE  USER ID  NAME
@@ -434,6 +435,7 @@ knock eve
 prints door list lesson-1 <<'END'
 MEMBER  VALUE
 count  2
+state  null
 denied  []
 
 ID  SINCE  ROLE  USER ID  NAME
@@ -452,6 +454,31 @@ END
 prints door admit lesson-1 "$ada,000000000000000000000000" <<'END'
 ADMITTED
 0
+END
+prints door denied lesson-1 <<'END'
+MEMBER  VALUE
+tickets  [{"id":"ID","name":"","user_id":"eve","role":"host","since":"TIME"}]
+count  1
+state  null
+
+ID  UNTIL  ROLE  USER ID  NAME
+ID  TIME  host  ada  ""
+END
+prints door allow lesson-1 "$ada" <<'END'
+ID  STATE  NAME
+ID  admitted  ""
+END
+prints door set lesson-1 locked <<'END'
+STATE  WAS
+locked  null
+END
+prints door set lesson-1 roles <<'END'
+STATE  WAS
+null  -
+END
+refuses 1 door set lesson-1 shut <<'END'
+anteroom door set: 400 Invalid body param
+  /state: must be one of open, ask, locked, got "shut"
 END
 prints door admit lesson-1 all <<'END'
 ADMITTED

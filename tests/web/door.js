@@ -34,6 +34,8 @@ export class Door {
 	/** The door of the room, and what it was before it was locked. */
 	state = null;
 	was = null;
+	/** What it was set to. */
+	states = [];
 	/** Milliseconds that a denial holds. */
 	lasts = 600000;
 	reads = [];
@@ -119,6 +121,11 @@ export class Door {
 			if (one.state === "admitted" && body.state === "denied") return route.fulfill(error(409, "Ticket was decided"));
 			this.decide(body.state, body.reason, [id]);
 			return route.fulfill({ json: { id, state: body.state } });
+		});
+		await page.route(/\/v2\/active-rooms\/\w+\/door/, (route) => {
+			this.state = route.request().postDataJSON().state;
+			this.states.push(this.state);
+			return route.fulfill({ json: { state: this.state } });
 		});
 	}
 }
@@ -380,6 +387,18 @@ export const doors_in_console = (browser) =>
 		await page.waitForSelector("#inside");
 		const section = "section[aria-labelledby=waiting]";
 		ok("nobody waits: nothing is shown", !(await page.isVisible(section)));
+		for (const [state, words] of [["locked", "Locked: nobody else can join"], ["", "As roles and codes say"]]) {
+			await page.click("button[aria-label='Room actions']");
+			await page.click("[role=menuitem]:has-text('Set door')");
+			await page.waitForSelector("dialog[open] h2:text-is('Set door')");
+			if (state) await accessible(page, "setting the door in the console");
+			await page.selectOption("dialog[open] select", state);
+			await page.click("dialog[open] button:text-is('Set door')");
+			await page.waitForSelector(".toast:has-text('Door set.')");
+			if (state) await page.waitForSelector(`${section} >> text=Door: ${words}.`);
+			else await page.waitForSelector(`${section} >> text=Door:`, { state: "hidden" });
+		}
+		ok("the door is set", JSON.stringify(door.states) === '["locked",null]', JSON.stringify(door.states));
 		for (const name of ["Nora Fuchs", "Emil Storm", "Ola"]) door.add(name);
 		await page.waitForSelector(`${section} >> text=Emil Storm`);
 		await accessible(page, "who waits, in the console");

@@ -1,5 +1,5 @@
-// Who waits to be let into a room: read again and again while the page is visible. The section appears when somebody
-// waits, and stays until the page is left.
+// The door of a room: what it does, and who waits to be let in, which is read again and again while the page is visible.
+// The section appears when somebody waits or the door has a state, and stays until the page is left.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -38,6 +38,49 @@ const REASON = {
 /** @type {import("../lib/schema.js").Plain} */
 const DENIAL = { ...REASON, kind: "object", description: "", most: undefined, fields: [["reason", REASON]] };
 
+/** What the door can do; "" for null. @type {[string, string][]} */
+const STATES = [
+	["", "As roles and codes say"],
+	["open", "Open: everyone joins at once"],
+	["ask", "Ask: people wait until somebody admits them"],
+	["locked", "Locked: nobody else can join"],
+];
+/** @type {import("../lib/schema.js").Plain} */
+const STATE = {
+	...REASON,
+	kind: "choice",
+	description: "Until the session ends, or an hour has passed without one.",
+	fallback: "",
+	most: undefined,
+	options: STATES.map(([value]) => value),
+	words: STATES.map(([, words]) => words),
+	label: "People with a code",
+};
+/** @type {import("../lib/schema.js").Plain} */
+const DOOR = { ...DENIAL, fields: [["state", STATE]] };
+const SECTION = "waiting";
+const CHANGED = "door";
+
+/** Asks what the door of a room is to do. @param {string} room_id */
+export async function set_door(room_id) {
+	const path = `/v2/active-rooms/${segment(room_id)}`;
+	const { data } = await call("GET", `${path}/tickets`);
+	const { element } = maker({
+		schema: DOOR,
+		value: { state: data.state ?? "" },
+		verb: "Set door",
+		cancel: h("button", { type: "button", onclick: () => box.close() }, "Cancel"),
+		async send({ state }) {
+			await call("POST", `${path}/door`, { body: { state: state || null } });
+			box.close();
+			toast("Door set.");
+			document.getElementById(SECTION)?.dispatchEvent(new Event(CHANGED));
+		},
+	});
+	const box = dialog("Set door", [element], { class: "form-dialog" });
+	box.querySelector("select")?.focus();
+}
+
 /** Creates the section with the people who wait, and with those who were denied.
  * @param {string} room_id @param {(name: string) => string} role_shown returns what people see of a role
  * @param {AbortSignal} signal */
@@ -48,6 +91,8 @@ export async function door_section(room_id, role_shown, signal) {
 	/** @type {Ticket[]} */
 	let denied = [];
 	let count = 0;
+	/** @type {string | null | undefined} */
+	let door_state = null;
 	/** @type {string | null} */
 	let etag = null;
 
@@ -128,7 +173,9 @@ export async function door_section(room_id, role_shown, signal) {
 	const foot = h("div.list-foot", null, state);
 	const nobody = h("p.quiet", null, "Nobody is waiting.");
 	const place = h("div.list-place");
-	const title = h("h2.section-title", { id: "waiting", tabindex: "-1" }, "Waiting to join");
+	const door = h("p.quiet");
+	const title = h("h2.section-title", { id: SECTION, tabindex: "-1" }, "Waiting to join");
+	title.addEventListener(CHANGED, () => void refresh().catch(() => undefined));
 	const all = h("button.primary", { type: "button" }, "Admit all");
 	all.addEventListener("click", () =>
 		busy(all, async () => {
@@ -140,8 +187,9 @@ export async function door_section(room_id, role_shown, signal) {
 	const actions = h("div.actions", null, all);
 	const element = h(
 		"section",
-		{ "aria-labelledby": "waiting", hidden: true },
+		{ "aria-labelledby": SECTION, hidden: true },
 		h("div.toolbar.between", null, title, actions),
+		door,
 		place,
 	);
 
@@ -153,7 +201,9 @@ export async function door_section(room_id, role_shown, signal) {
 		set_text(state, `The ${count_of(tickets.length, "person", "people")} who have waited longest, of ${number(count)}.`);
 		foot.hidden = tickets.length === count;
 		show_denied(denied);
-		if (denied.length > 0) element.hidden = false;
+		if (denied.length > 0 || door_state) element.hidden = false;
+		set_text(door, `Door: ${STATES.find(([value]) => value === (door_state ?? ""))?.[1] ?? door_state}.`);
+		door.hidden = !door_state;
 		put_once(place, ...(count > 0 ? [table, foot] : [nobody]), ...(denied.length > 0 ? [denied_table] : []));
 		renew_times(place);
 		if (has_focus && !element.contains(document.activeElement)) title.focus();
@@ -163,7 +213,7 @@ export async function door_section(room_id, role_shown, signal) {
 		if (!answer.data) return renew_times(place);
 		const known = new Set(tickets.map((one) => one.id));
 		etag = answer.etag;
-		({ tickets, count, denied } = answer.data);
+		({ tickets, count, denied, state: door_state } = answer.data);
 		const fresh = tickets.filter((one) => !known.has(one.id));
 		draw();
 		const [first] = fresh;

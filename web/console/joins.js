@@ -31,6 +31,9 @@ const REASONS = {
 	role_full: "the role was full",
 	room_full: "the room was full",
 	banned: "the person or the code is banned",
+	needs_admission: "somebody has to let people in",
+	not_admitted: "the person was not let in",
+	room_locked: "the room was locked",
 };
 const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -18,7 +18,7 @@ import {
 } from "../lib/ui.js";
 import { call_notice } from "./calls.js";
 import { codes_section } from "./codes.js";
-import { door_section } from "./door.js";
+import { door_section, set_door } from "./door.js";
 import { editor } from "./editor.js";
 import { form_for } from "./hints.js";
 import { inside_section } from "./inside.js";
@@ -225,6 +225,11 @@ function room_menu(room, path) {
 		);
 	return menu("Room actions", [
 		{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },
+		may("tickets:write") && {
+			symbol: "lock",
+			words: "Set door",
+			action: () => set_door(room.id).catch((error) => toast(sentence(error), "bad")),
+		},
 		may("rooms:write") && { symbol: "trash", words: "Delete room", danger: true, action: remove },
 	]);
 }

@@ -8,11 +8,17 @@
  *                         asked, and that the ticket was exchanged, is noted in memory
  *                         (door_polls.h)
  *     /v2/active-rooms/R/tickets   moderators list, admit and deny
+ *     /v2/active-rooms/R/door      moderators open and lock the door, or have it ask everybody
  *
  * background/door_watch.c writes what is in memory some time later, many tickets at once, with the
  * events peer.admitted, and removes tickets that have lapsed. If the process ends before, tickets
  * that were exchanged are still admitted: they can be exchanged again, for the same person.
- * background/live_enforce.c tells the moderators inside how many people wait.
+ * background/live_enforce.c tells the moderators inside how many people wait, and what the door
+ * does.
+ *
+ * An exchange must know what the door does, and whether somebody was denied, without reading it for
+ * each person in rooms where nothing was ever set or denied: the record of the room's codes, which
+ * it reads anyway, says that there is something to read (door_mark).
  *
  * Whoever changes the number of people who wait locks the record of the door. In a database,
  * applicants would therefore wait for each other, each in a worker; so each process handles them
@@ -30,17 +36,22 @@
 /* Of the room of the path, which the route loads as a view (resources/live/live_caller.h): the
  * door, as call->door; the ticket of the path, as call->door_ticket. */
 extern const struct loading load_door;
+/* The same for a call that sets it or denies somebody: it marks the room (door_mark), whose record
+ * is locked before. */
+extern const struct loading load_marked_door;
 extern const struct loading load_ticket;
 
-/* Somebody who asks to be let in, by a code that asks at the door; borrowed. */
+/* Somebody who comes by a code, and for whom the door matters: it asks (entrant->asks), is locked,
+ * or somebody was denied there. Borrowed. */
 struct door_applicant {
 	struct entrant *entrant;
+	bool is_unasked; /* neither the code nor its role asks, only the door */
 	struct slice user_name; /* of the code, or as sent; may be empty */
 	struct slice browser; /* what the page keeps to be known again; may be empty */
 };
-/* Answers with a ticket. Sets FAULT_FORBIDDEN if the person does not want to wait, or was denied a
- * moment ago, and FAULT_TOO_MANY if too many wait, or were denied. Changes a READ transaction to a
- * WRITE transaction (call_write_instead).
+/* Answers with a ticket, unless the door does not ask. Sets FAULT_FORBIDDEN if the door is locked,
+ * or the person does not want to wait, or was denied a moment ago, and FAULT_TOO_MANY if too many
+ * wait, or were denied. Changes a READ transaction to a WRITE transaction (call_write_instead).
  *
  * If the person was denied, and that was taken back since, does not answer: *ticket, in the arena,
  * is then to be exchanged and taken (door_take), and *door is its door. Else *ticket is NULL. */
@@ -90,5 +101,6 @@ handler tickets_give_up;
 handler tickets_list;
 handler tickets_decide;
 handler tickets_admit;
+handler door_set_state;
 
 #endif

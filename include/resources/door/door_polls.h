@@ -66,15 +66,18 @@ struct door_times door_polls_times(struct door_polls *polls, struct slice name);
 void door_polls_take(struct door_polls *polls, struct slice name, int64_t time);
 /* Notes that a ticket was admitted: it counts no more. */
 void door_polls_admit(struct door_polls *polls, struct slice name);
-/* Notes that all tickets of a room up to this one were admitted at `now`, unless that is known. */
+/* Whom a door admits all at once. */
+enum door_admits { DOOR_ADMITS_EVERYBODY, DOOR_ADMITS_UNASKED };
+/* Notes that all tickets of a room up to this one, or those of them with is_unasked, were admitted
+ * at `now`, unless that is known. */
 void door_polls_admit_all(struct door_polls *polls, const struct id *account, const struct id *room,
-			  const struct id *until, int64_t now);
-/* Returns when a ticket was admitted, which was admitted with all up to `until`: `now` if this
+			  enum door_admits admits, const struct id *until, int64_t now);
+/* Returns when a ticket was admitted, which the door has admitted with all others: `now` if this
  * process did not know. Of the last DOOR_ADMISSIONS_MOST times in a room, the oldest may be too
  * late. */
 #define DOOR_ADMISSIONS_MOST 20
 int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *account,
-			       const struct door_ticket *ticket, const struct id *until,
+			       const struct door_ticket *ticket, const struct door *door,
 			       int64_t now);
 /* Returns the address to which the ticket was issued, or from which it was first polled; false if
  * this process does not know the ticket. */

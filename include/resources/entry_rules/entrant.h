@@ -8,6 +8,7 @@
 #include "accounts/accounts.h"
 #include "resources/codes/code_life.h"
 #include "resources/entry_rules/live_limits.h"
+#include "resources/stored/door_record.h"
 #include "resources/stored/media_record.h"
 
 enum entry_moment {
@@ -48,7 +49,8 @@ struct entrant {
 	const struct media *media; /* of the account; NULL if it has none */
 	const struct backend *backend; /* of the room; NULL if it has none */
 	/* At a door. */
-	bool is_denied, is_patient; /* is_patient: wants a ticket */
+	bool has_door; /* its record must be read (struct room_codes); inside: it is locked */
+	bool asks, is_denied, is_patient; /* asks: whoever comes; is_patient: wants a ticket */
 	struct slice denial; /* what a moderator wrote */
 	/* Of a room in session. */
 	const struct live *live;
@@ -60,6 +62,9 @@ struct entrant {
 	const json_t *role_document, *room_document;
 	struct slice removal; /* what was written when the person was put out */
 	int64_t longest_end; /* of the session, in milliseconds; 0 until it is known */
+	const struct door *door; /* NULL until it is known */
+	enum door_state door_state; /* if it is known: what it does now */
+	bool has_lock, is_locked_out; /* is_locked_out: if has_lock */
 	bool has_fit;
 	enum live_fit fit;
 
@@ -76,6 +81,8 @@ struct entrant {
  * needed, because most exchanges need neither. */
 const json_t *entrant_role(struct entrant *entrant);
 const json_t *entrant_room(struct entrant *entrant);
+/* Reads the door of the room, which may have no record. */
+bool entrant_find_door(struct entrant *entrant, struct fault *fault);
 /* Returns true if the account set the user_id, not the person. */
 bool entrant_user_is_known(const struct entrant *entrant);
 /* Sets the role to another one of the template. */

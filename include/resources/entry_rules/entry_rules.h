@@ -16,15 +16,15 @@
  * What is asked, in this order; the lists are in entry_rules.c:
  *
  *     exchange, livekit, admitted   code (known, room, role, switch, account, times and uses), ban,
- *                                   opening times, user_id, role (livekit), door (not admitted),
- *                                   places
- *     describe, waiting             the same without door and places; describe without bans,
+ *                                   opening times, user_id, role (livekit), lock and door (not
+ *                                   admitted), places
+ *     describe, waiting             the same without lock, door and places; describe without bans,
  *                                   whether or not the room is open yet
  *     token, caller                 room, opening times, code, user_id, ban, removal; and, before
- *                                   the media server is asked, role and places
- *     new inside                    ban, removal
+ *                                   the media server is asked, lock, role and places
+ *     new inside                    ban, removal, lock
  *     inside                        the room (deleted, disabled, longest duration, opening times);
- *                                   each person (removal, ban, role, opening times); places
+ *                                   each person (removal, ban, lock, role, opening times); places
  *     role                          role, places of the role
  *
  * A rule is a row: what it asks, whom it is about, and what follows from it: the refusal, and why
@@ -60,6 +60,7 @@ enum entry_rule_name {
 	ENTRY_ROOM_CLOSED,
 	ENTRY_SESSION_TOO_LONG,
 	ENTRY_OTHER_USER,
+	ENTRY_ROOM_LOCKED,
 	ENTRY_DENIED,
 	ENTRY_NEEDS_ADMISSION,
 	ENTRY_ROLE_ADMITS_NOBODY,
@@ -77,7 +78,8 @@ enum entry_scope {
 	/* A person who comes when others are inside. Among those inside, the last of the role or of
 	 * the room must go: live_enforce goes by the numbers, and does not ask about each
 	 * person. */
-	ENTRY_OF_PLACE = 1 << 4
+	ENTRY_OF_PLACE = 1 << 4,
+	ENTRY_OF_LOCK = 1 << 5 /* a person who comes while the door is locked */
 };
 
 /* Returns true if the rule keeps the entrant out. */

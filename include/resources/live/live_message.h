@@ -26,8 +26,10 @@ struct message {
 bool message_ask(struct call *call, const struct message *message, bool *is_asked,
 		 struct fault *fault);
 
-/* Notifies those who are inside and may decide about it of how many people wait at the door of the
- * room. Asks for nothing if there is nobody, or the room is not in session. */
+/* Notifies those who are inside and may decide about the door of how many people wait at it. Asks
+ * for nothing if there is nobody, or the room is not in session. */
+bool message_ask_of_waiting(struct call *call, const struct id *room, struct fault *fault);
+/* Does the same for what the door does. */
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault);
 /* Does the same for those who may mute others: that something is held, or is held no more. */
 bool message_ask_of_holds(struct call *call, const struct id *room, struct fault *fault);

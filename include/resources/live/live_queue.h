@@ -1,7 +1,8 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
  * sent, to be merged, rooms to be surveyed, and rooms where something has changed: the rules are to
  * be enforced there (resources/live/live_enforcement.h), or people are to be notified of who waits
- * at the door, or of what their role may do now. background/live_enforce.c does it.
+ * at the door, of what the door does, or of what their role may do now. background/live_enforce.c
+ * does it.
  *
  * The queue is in memory: a survey finds what it loses when the process ends.
  *
@@ -41,6 +42,7 @@ enum room_want {
 	ROOM_CLOSE = 1 << 3,
 	/* The people who have certain roles, in all rooms, of changes of these roles. */
 	ROOM_NOTIFY_ROLES = 1 << 4,
+	ROOM_NOTIFY_DOOR = 1 << 5, /* its moderators, of what the door does */
 	ROOM_NOTIFY_HOLDS = 1 << 6 /* its moderators, that what is held has changed */
 };
 

@@ -93,6 +93,10 @@ struct room_codes {
 	/* Something may be held in the room (resources/live/live_holds.h): whoever comes must read
 	 * that. Set before it is, and taken back when it is not, or the session closes. */
 	bool has_holds;
+	/* The door of the room may have a state, or denials that hold (door_record.h): whoever
+	 * comes by a code or a join token must read it. Set before it has one, and taken back when
+	 * the door is removed. */
+	bool has_door;
 	struct due_role *due; /* the longest due first */
 	size_t due_count;
 	struct code_group *groups; /* with room for one more */

@@ -67,6 +67,7 @@ struct live {
 	struct slice end_peer; /* the uuid of the peer who did so; empty if a program did */
 	bool end_locks; /* the room was disabled, too */
 	bool has_given; /* a call gave somebody a role (struct given_role) */
+	bool has_door, is_locked; /* its door has a state (door_record.h); is locked */
 	/* When the session began to close, in steps (live_merge.h); 0 if it does not. Then also
 	 * when the media server's room ended; 0 if that is not known. */
 	int64_t closing, ended;

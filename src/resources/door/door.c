@@ -98,7 +98,9 @@ static void note_admitted(struct call *call, const struct room_record *room,
 			  const struct door *door, const struct door_ticket *ticket)
 {
 	if (ticket->state == DOOR_WAITING)
-		note_ticket(call, "peer.admitted", room, door, ticket, door->admitted_by);
+		note_ticket(call, "peer.admitted", room, door, ticket,
+			    id_compare(&ticket->id, &door->admitted) <= 0 ? door->admitted_by
+									  : door->unasked_by);
 }
 
 static struct slice service_as_actor(struct call *call)
@@ -112,6 +114,8 @@ struct door_change {
 	bool has_changed; /* the number of people */
 	uint64_t ends[DOOR_ENDS];
 	struct id admitted; /* everybody up to this ticket; zero if only some */
+	struct id unasked; /* the same for those whom only the door asks */
+	bool is_set; /* it has another state */
 	struct slice names[ADMITTED_MOST]; /* of the tickets that were admitted */
 	size_t name_count;
 	/* Who was denied, from which address if that is known and others can come by the code; and
@@ -165,17 +169,29 @@ void door_after_commit(const struct call *call)
 	if (change->allowed != NULL)
 		door_polls_allow(polls, change->allowed);
 	if (id_compare(&change->admitted, &kind_only_id) != 0)
-		door_polls_admit_all(polls, &call->account, &change->room, &change->admitted,
-				     call->now);
-	if (change->has_changed && call->environment->live == LIVE_ON &&
-	    call->environment->live_queue != NULL)
+		door_polls_admit_all(polls, &call->account, &change->room, DOOR_ADMITS_EVERYBODY,
+				     &change->admitted, call->now);
+	if (id_compare(&change->unasked, &kind_only_id) != 0)
+		door_polls_admit_all(polls, &call->account, &change->room, DOOR_ADMITS_UNASKED,
+				     &change->unasked, call->now);
+	if (change->is_set)
+		door_polls_watch(polls, &call->account, &change->room);
+	if (call->environment->live != LIVE_ON || call->environment->live_queue == NULL)
+		return;
+	if (change->has_changed)
 		live_queue_notify(call->environment->live_queue, &call->account, &change->room);
+	if (change->is_set)
+		live_queue_want(call->environment->live_queue, &call->account, &change->room,
+				ROOM_NOTIFY_DOOR);
 }
 
-static void count_one_less(struct door *door)
+/* Counts one person less, who waits with the ticket. */
+static void count_one_less(struct door *door, const struct door_ticket *ticket)
 {
 	if (door->waiting > 0)
 		door->waiting--;
+	if (ticket->is_unasked && door->unasked_waiting > 0)
+		door->unasked_waiting--;
 }
 
 /* The ways in which a visitor is known: the first one is in the ticket. */
@@ -276,7 +292,7 @@ static bool has_lapsed_since(const struct call *call, const struct door *door,
 	if (ticket->state == DOOR_WAITING && ticket->taken == 0 &&
 	    door_ticket_is_admitted(door, ticket))
 		admitted = door_polls_admitted_at(call->environment->door_polls, &call->account,
-						  ticket, &door->admitted, call->now);
+						  ticket, door, call->now);
 	return door_ticket_has_lapsed(ticket, polled, admitted, call->now);
 }
 
@@ -322,6 +338,7 @@ static bool take_former_place(struct call *call, const struct door *door,
 	ticket->state = former->state;
 	ticket->decided = former->decided;
 	ticket->since = former->since;
+	ticket->is_unasked = former->is_unasked;
 	if (!call->validates_only)
 		limit = door_polls_replace(call->environment->door_polls, &call->account,
 					   former->name, ticket, address,
@@ -348,6 +365,7 @@ static bool add_to_door(struct call *call, const struct door_applicant *applican
 		return refuse_limit(call, door, limit, fault);
 	door->last = ticket->id;
 	door->waiting++;
+	door->unasked_waiting += ticket->is_unasked;
 	if (call->now >= door->announced + ANNOUNCED_AFTER || call->now < door->announced) {
 		door->announced = call->now;
 		note_ticket(call, "peer.waiting", applicant->entrant->room, door, ticket,
@@ -420,6 +438,9 @@ bool door_apply(struct call *call, const struct door_applicant *applicant, struc
 {
 	struct entrant *entrant = applicant->entrant;
 	const bool is_known = entrant_user_is_known(entrant);
+	/* Without a ticket, nothing is changed here. */
+	const enum store_reading reading = entrant->asks ? call_reading(call) : STORE_TO_SHOW;
+	const struct door *found = entrant->door;
 	unsigned char address[DIGEST_SIZE];
 	struct visitor_ids visitors;
 	struct visitor visitor;
@@ -430,23 +451,38 @@ bool door_apply(struct call *call, const struct door_applicant *applicant, struc
 	*admitted = NULL;
 	door_address(call->request.address, address);
 	visitors = visitor_ids_of(call, applicant, address);
-	if (entrant->is_patient && !call_is_writing(call))
+	if (entrant->asks && entrant->is_patient && !call_is_writing(call) &&
+	    entrant->door_state != DOOR_LOCKED)
 		return check_queue(call, applicant, address, fault) && call_write_instead(call);
-	expect_door(call, &entrant->room->id, call_reading(call), &visitors);
-	if (call_is_writing(call) &&
-	    !door_load(call, &entrant->room->id, STORE_TO_CHANGE, door, fault))
-		return false;
+	expect_door(call, &entrant->room->id, reading, &visitors);
+	if (reading == STORE_TO_CHANGE) {
+		if (!door_load(call, &entrant->room->id, STORE_TO_CHANGE, door, fault))
+			return false;
+		found = door;
+	} else if (found != NULL) {
+		*door = *found;
+	}
 	for (size_t i = visitors.count; i-- > 0 && !entrant->is_denied;) {
-		if (!record_get(&visitor_table, call->transaction, &visitors.ids[i],
-				call_reading(call), &visitor, fault) ||
-		    !find_denial(call, call_is_writing(call) ? door : NULL, &visitor, entrant,
-				 admitted, fault))
+		if (!record_get(&visitor_table, call->transaction, &visitors.ids[i], reading,
+				&visitor, fault) ||
+		    !find_denial(call, found, &visitor, entrant, admitted, fault))
 			return false;
 	}
-	if (*admitted != NULL && !entrant->is_denied)
+	if (entrant->is_denied || !entrant->is_patient ||
+	    (!entrant->asks && entrant->door_state != DOOR_LOCKED))
+		*admitted = NULL;
+	if (*admitted != NULL && call_is_writing(call))
 		return true;
-	if (!entry_check(entrant, ENTRY_OF_DOOR, fault))
+	if (*admitted != NULL) {
+		*admitted = NULL;
+		return call_write_instead(call);
+	}
+	if (!entry_check(entrant, ENTRY_OF_LOCK | ENTRY_OF_DOOR, fault))
 		return false;
+	if (!entrant->asks)
+		return true;
+	if (!call_is_writing(call))
+		return check_queue(call, applicant, address, fault) && call_write_instead(call);
 	text = draw_ticket(call);
 	ticket = (struct door_ticket){
 		.name = door_ticket_name(call->arena, text),
@@ -458,6 +494,7 @@ bool door_apply(struct call *call, const struct door_applicant *applicant, struc
 		.code_place = entrant->code->place,
 		.code = entrant->code->letters,
 		.is_known = is_known,
+		.is_unasked = applicant->is_unasked,
 		.role = entrant->role,
 		.user_id = entrant->user_id.size > 0
 				   ? entrant->user_id
@@ -562,7 +599,7 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 	ticket->decided = call->now;
 	ticket->reason = reason;
 	if (was_waiting)
-		count_one_less(door);
+		count_one_less(door, ticket);
 	if (was_waiting && may_return)
 		door_add_denial(call, door, &ticket->id);
 	if (was_taken)
@@ -670,7 +707,7 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 	}
 	door_polls_remove(call->environment->door_polls, ticket.name);
 	if (door_ticket_is_waiting(&door, &ticket)) {
-		count_one_less(&door);
+		count_one_less(&door, &ticket);
 		if (!put_changed_door(call, &door, fault))
 			return false;
 	}
@@ -687,6 +724,16 @@ static bool load_door_of_path(struct call *call, const struct load *load, struct
 	return door_load(call, &call->view->room.id, load_reading(call, load), call->door, fault);
 }
 
+static bool load_marked_door_of_path(struct call *call, const struct load *load,
+				     struct fault *fault)
+{
+	struct room_codes codes;
+
+	/* It is changed only if the room is not marked yet. */
+	return codes_load(call, &call->view->room.id, load_reading(call, load), &codes, fault) &&
+	       load_door_of_path(call, load, fault);
+}
+
 static bool load_ticket_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	bool is_there = false;
@@ -701,8 +748,17 @@ static bool load_ticket_of_path(struct call *call, const struct load *load, stru
 }
 
 static const struct read reads_of_door[] = { READ_BY_ID(kind_door), READS_END };
+static const struct read reads_of_marked_door[] = {
+	READ_BY_ID(kind_codes),
+	READ_BY_ID(kind_door),
+	READS_END,
+};
 static const struct read no_reads[] = { READS_END };
 const struct loading load_door = { .load = load_door_of_path, .reads = reads_of_door };
+const struct loading load_marked_door = {
+	.load = load_marked_door_of_path,
+	.reads = reads_of_marked_door,
+};
 const struct loading load_ticket = { .load = load_ticket_of_path, .reads = no_reads };
 
 /* Whether a stored ticket is of somebody who waits and has not lapsed. */
@@ -777,6 +833,24 @@ static bool write_denied(struct call *call, struct json_writer *body,
 	return true;
 }
 
+static void write_state_named(struct json_writer *body, const char *name, enum door_state state)
+{
+	if (state == DOOR_BY_ROLE)
+		writer_json(body, name, SLICE("null"));
+	else
+		writer_plain(body, name, slice_of(door_state_names[state]));
+}
+
+/* Writes what the door does, and, while it is locked, what it did before. */
+static void write_state(struct call *call, struct json_writer *body)
+{
+	const enum door_state state = door_state_now(call->door, &call->view->live, call->now);
+
+	write_state_named(body, "state", state);
+	if (state == DOOR_LOCKED)
+		write_state_named(body, "was", call->door->set.was);
+}
+
 bool tickets_list(struct call *call, struct fault *fault)
 {
 	const struct room_record *room = &call->view->room;
@@ -819,6 +893,7 @@ bool tickets_list(struct call *call, struct fault *fault)
 	writer_close(&body, ']');
 	/* Of more people than are listed, the door has the number. */
 	writer_integer(&body, "count", are_all ? count : (int64_t)door->waiting);
+	write_state(call, &body);
 	if (!write_denied(call, &body, &template, fault))
 		return false;
 	text = writer_end(&body);
@@ -862,6 +937,8 @@ static bool put_denied_visitor(struct call *call, const struct door_ticket *tick
 			ids[n++] = visitor_id_of_name(call->arena, &ticket->room, ticket->user_name,
 						      change->address);
 	}
+	if (!door_mark(call, &ticket->room, true, fault))
+		return false;
 	expect_visitors(call, ids, n);
 	for (size_t i = 0; i < n; i++) {
 		struct visitor visitor;
@@ -882,8 +959,19 @@ static bool put_denied_visitor(struct call *call, const struct door_ticket *tick
 	return true;
 }
 
+/* Returns true if the list has the denial. */
+static bool is_listed(const struct call *call, const struct id *ticket)
+{
+	const struct door *door = call->door;
+	size_t i = door->denial_count;
+
+	while (i > 0 && id_compare(&door->denials[i - 1].ticket, ticket) != 0)
+		i--;
+	return i > 0 && door->denials[i - 1].until > call->now;
+}
+
 /* Admits somebody whom a moderator has denied. Those whom the rules of the room denied have no
- * denial in a record of visitors, and stay denied: the same would happen again. */
+ * denial in the door or in a record of visitors, and stay denied: the same would happen again. */
 static bool take_back(struct call *call, struct door_ticket *ticket, bool *is_taken_back,
 		      struct fault *fault)
 {
@@ -893,8 +981,9 @@ static bool take_back(struct call *call, struct door_ticket *ticket, bool *is_ta
 	if (!record_get(&visitor_table, call->transaction, &ticket->visitor, STORE_TO_SHOW,
 			&visitor, fault))
 		return false;
-	*is_taken_back = visitor.denied_until > call->now &&
-			 slice_equal(visitor.ticket, ticket->name);
+	*is_taken_back = is_listed(call, &ticket->id) ||
+			 (visitor.denied_until > call->now &&
+			  slice_equal(visitor.ticket, ticket->name));
 	if (!*is_taken_back)
 		return true;
 	ticket->state = DOOR_ADMITTED;
@@ -912,7 +1001,7 @@ static bool put_admitted(struct call *call, struct door_ticket *ticket, struct f
 {
 	struct door_change *change = door_change_of(call, &ticket->room);
 
-	count_one_less(call->door);
+	count_one_less(call->door, ticket);
 	ticket->state = DOOR_ADMITTED;
 	ticket->decided = call->now;
 	note_ticket(call, "peer.admitted", &call->view->room, call->door, ticket, SLICE(""));
@@ -975,7 +1064,7 @@ static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 	door->admitted = door->last;
 	door->admitted_by = audit_actor_text(call->arena, call->actor.kind,
 					     slice_of(call->actor.id));
-	door->waiting = 0;
+	door->waiting = door->unasked_waiting = 0;
 	change->ends[DOOR_END_ADMITTED] += n;
 	change->admitted = door->admitted;
 	return put_changed_door(call, door, fault) && answer_admitted(call, n);
@@ -1010,6 +1099,118 @@ bool tickets_admit(struct call *call, struct fault *fault)
 	return (n == 0 || put_changed_door(call, call->door, fault)) && answer_admitted(call, n);
 }
 
+/* ---- what the door does ---- */
+
+/* People of the session who are let back through a locked door, in one transaction. */
+#define PASSES_AT_ONCE 128
+
+static enum door_state sent_state(const struct call *call)
+{
+	const struct slice sent = text_of_json(call_member(call, "state"));
+	enum door_state state = DOOR_LOCKED;
+
+	while (state > DOOR_BY_ROLE && !slice_is(sent, door_state_names[state]))
+		state--;
+	return state;
+}
+
+static bool answer_state(struct call *call)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+
+	write_state(call, &body);
+	return call_answer(call, writer_end(&body));
+}
+
+static bool was_turned_out(enum leave_cause cause)
+{
+	return cause == LEAVE_NOT_ADMITTED || cause == LEAVE_FULL;
+}
+
+/* Lets those who are or were inside in the session come back, some at a time: the call goes on with
+ * the others in another transaction. The door is locked since the first one. */
+static bool let_back(struct call *call, struct fault *fault)
+{
+	const struct live *live = &call->view->live;
+	struct peer_page page = {
+		.after = call->step.is_next ? &call->step.after : NULL,
+		.most = PASSES_AT_ONCE,
+	};
+	struct passer passers[PASSES_AT_ONCE];
+
+	if (live->stored.value.data == NULL)
+		return true;
+	if (!peers_read(call, &live->session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		const struct peer *peer = &page.peers[i];
+
+		passers[i] = (struct passer){
+			.room = &call->view->room.id,
+			.entry = peer->entry,
+			.user_id = peer_has_known_user(peer) ? peer->user_id : SLICE(""),
+		};
+		/* Whoever came in although there was no place, or through a former lock, was never
+		 * let in. */
+		if (was_turned_out(peer->is_inside ? peer->order : peer->cause))
+			passers[i].entry = passers[i].user_id = SLICE("");
+	}
+	if (!door_give_passes(call, call->door, passers, page.count, &live->session, fault))
+		return false;
+	call->run.goes_on = !page.is_last;
+	if (call->run.goes_on) {
+		call->run.step.is_next = true;
+		call->run.step.after = page.peers[page.count - 1].stored.id;
+	}
+	return true;
+}
+
+/* Has merges heed the door (live_merge.h). */
+static bool put_in_session(struct call *call, enum door_state state, struct fault *fault)
+{
+	struct live live;
+
+	if (call->view->live.stored.value.data == NULL)
+		return true;
+	if (!live_load(call, &call->view->room.id, STORE_TO_CHANGE, &live, fault))
+		return false;
+	if (live.stored.value.data == NULL)
+		return true;
+	live.has_door = state != DOOR_BY_ROLE;
+	live.is_locked = state == DOOR_LOCKED;
+	return record_put(&live_table, call->transaction, &live, fault);
+}
+
+bool door_set_state(struct call *call, struct fault *fault)
+{
+	const struct id *room = &call->view->room.id;
+	const struct live *live = &call->view->live;
+	const enum door_state state = sent_state(call);
+	struct door *door = call->door;
+	const enum door_state former = door_state_now(door, live, call->now);
+	const uint64_t waiting = door->waiting;
+	struct door_change *change;
+
+	if (call->step.is_next)
+		return (former != DOOR_LOCKED || let_back(call, fault)) && answer_state(call);
+	if (state == former)
+		return answer_state(call);
+	change = door_change_of(call, room);
+	door_set(door, state, live,
+		 audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id)),
+		 call->now);
+	change->is_set = true;
+	if (state == DOOR_OPEN)
+		change->admitted = door->admitted;
+	if (state == DOOR_BY_ROLE)
+		change->unasked = door->unasked;
+	change->has_changed = door->waiting != waiting;
+	change->ends[DOOR_END_ADMITTED] += waiting - door->waiting;
+	return (state == DOOR_BY_ROLE || door_mark(call, room, true, fault)) &&
+	       door_put(call, door, fault) && put_in_session(call, state, fault) &&
+	       (state != DOOR_LOCKED || let_back(call, fault)) && answer_state(call);
+}
+
 /* ---- tickets that have lapsed ---- */
 
 /* Removes visitors of a room where nobody has a ticket. *are_gone is false if some are left. */
@@ -1039,6 +1240,25 @@ static bool sweep_visitors(struct call *call, const struct id *room, bool *are_g
 			return false;
 	}
 	*are_gone = page.is_last;
+	return true;
+}
+
+/* Ends what was set an hour ago. A session ends what was set in it (live_merge.h). */
+static bool end_state(struct call *call, struct door *door, struct door_sweep *sweep,
+		      struct fault *fault)
+{
+	const uint64_t waiting = door->waiting;
+	struct live live;
+
+	if (door->set.state == DOOR_BY_ROLE)
+		return true;
+	if (!live_load(call, &sweep->room, STORE_TO_SHOW, &live, fault))
+		return false;
+	if (call->environment->live == LIVE_OFF)
+		live.stored.value.data = NULL;
+	if (!door_settle(call, door, &live, fault))
+		return false;
+	sweep->has_changed = sweep->has_changed || door->waiting != waiting;
 	return true;
 }
 
@@ -1077,7 +1297,7 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 		if (ticket.stored.value.data == NULL || !has_lapsed(call, &door, &ticket))
 			continue;
 		if (door_ticket_is_waiting(&door, &ticket)) {
-			count_one_less(&door);
+			count_one_less(&door, &ticket);
 			sweep->lapsed++;
 		}
 		if (!door_ticket_remove(call, &ticket, fault))
@@ -1089,9 +1309,13 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 	sweep->has_changed = sweep->lapsed > 0;
 	if (door.stored.value.data == NULL)
 		return true;
+	if (!end_state(call, &door, sweep, fault))
+		return false;
+	sweep->is_empty = sweep->is_empty && door.set.state == DOOR_BY_ROLE;
 	if (sweep->is_empty && !sweep_visitors(call, &sweep->room, &sweep->is_empty, fault))
 		return false;
 	if (sweep->is_empty)
-		return store_remove(call->transaction, &kind_door, &door.stored, fault);
+		return door_mark(call, &sweep->room, false, fault) &&
+		       store_remove(call->transaction, &kind_door, &door.stored, fault);
 	return !sweep->has_changed || door_put(call, &door, fault);
 }

@@ -42,6 +42,7 @@ struct polled {
 	 * user_id. */
 	struct group *by_address, *by_code;
 	unsigned char address[DIGEST_SIZE];
+	bool is_unasked; /* struct door_ticket */
 	size_t place; /* in the array of tickets */
 };
 
@@ -55,8 +56,10 @@ struct watched_door {
 	struct door_room of; /* the key */
 	int64_t last; /* when it was gone through; 0 if never */
 	size_t place; /* in the array of doors */
-	struct admission *admissions; /* oldest first; NULL if there are none */
-	size_t admission_count;
+	struct admissions {
+		struct admission *list; /* oldest first; NULL if there are none */
+		size_t count;
+	} admissions[DOOR_ADMITS_UNASKED + 1];
 };
 
 struct door_polls {
@@ -214,6 +217,7 @@ static struct polled *add_ticket(struct door_polls *polls, const struct id *acco
 		.stored = ticket->polled,
 		.by_address = waits ? group_join(polls, &by_address) : NULL,
 		.by_code = waits && !ticket->is_known ? group_join(polls, &by_code) : NULL,
+		.is_unasked = ticket->is_unasked,
 		.place = polls->count,
 	};
 	memcpy(polled->name, ticket->name.data, sizeof polled->name);
@@ -244,7 +248,8 @@ static void remove_door(struct door_polls *polls, struct watched_door *door)
 	(void)tdelete(door, &polls->doors, compare_doors);
 	polls->door_list[door->place] = last;
 	last->place = door->place;
-	free(door->admissions);
+	for (size_t i = 0; i <= DOOR_ADMITS_UNASKED; i++)
+		free(door->admissions[i].list);
 	free(door);
 }
 
@@ -434,31 +439,32 @@ void door_polls_admit(struct door_polls *polls, struct slice name)
 }
 
 /* Needs the lock. If there are too many admissions, the oldest two become the later of them. */
-static void add_admission(struct watched_door *door, const struct id *until, int64_t now)
+static void add_admission(struct admissions *admissions, const struct id *until, int64_t now)
 {
-	size_t count = door->admission_count;
+	size_t count = admissions->count;
 
-	if (count > 0 && id_compare(&door->admissions[count - 1].until, until) >= 0)
+	if (count > 0 && id_compare(&admissions->list[count - 1].until, until) >= 0)
 		return;
-	if (door->admissions == NULL)
-		door->admissions =
-			memory_check(calloc(DOOR_ADMISSIONS_MOST, sizeof *door->admissions));
+	if (admissions->list == NULL)
+		admissions->list =
+			memory_check(calloc(DOOR_ADMISSIONS_MOST, sizeof *admissions->list));
 	if (count == DOOR_ADMISSIONS_MOST)
-		memmove(door->admissions, door->admissions + 1, --count * sizeof *door->admissions);
-	door->admissions[count] = (struct admission){ *until, now };
-	door->admission_count = count + 1;
+		memmove(admissions->list, admissions->list + 1, --count * sizeof *admissions->list);
+	admissions->list[count] = (struct admission){ *until, now };
+	admissions->count = count + 1;
 }
 
 void door_polls_admit_all(struct door_polls *polls, const struct id *account, const struct id *room,
-			  const struct id *until, int64_t now)
+			  enum door_admits admits, const struct id *until, int64_t now)
 {
 	pthread_mutex_lock(&polls->lock);
-	add_admission(watch_door(polls, account, room), until, now);
+	add_admission(&watch_door(polls, account, room)->admissions[admits], until, now);
 	for (size_t i = 0; i < polls->count; i++) {
 		struct polled *polled = polls->list[i];
 
 		if (id_compare(&polled->room, room) == 0 &&
 		    id_compare(&polled->account, account) == 0 &&
+		    (admits == DOOR_ADMITS_EVERYBODY || polled->is_unasked) &&
 		    id_compare(&polled->id, until) <= 0)
 			stop_counting(polls, polled);
 	}
@@ -466,19 +472,23 @@ void door_polls_admit_all(struct door_polls *polls, const struct id *account, co
 }
 
 int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *account,
-			       const struct door_ticket *ticket, const struct id *until,
+			       const struct door_ticket *ticket, const struct door *door,
 			       int64_t now)
 {
-	struct watched_door *door;
+	const enum door_admits admits = id_compare(&ticket->id, &door->admitted) <= 0
+						? DOOR_ADMITS_EVERYBODY
+						: DOOR_ADMITS_UNASKED;
+	struct admissions *admissions;
 	size_t i = 0;
 	int64_t time;
 
 	pthread_mutex_lock(&polls->lock);
-	door = watch_door(polls, account, &ticket->room);
-	add_admission(door, until, now);
-	while (id_compare(&door->admissions[i].until, &ticket->id) < 0)
+	admissions = &watch_door(polls, account, &ticket->room)->admissions[admits];
+	add_admission(admissions,
+		      admits == DOOR_ADMITS_EVERYBODY ? &door->admitted : &door->unasked, now);
+	while (id_compare(&admissions->list[i].until, &ticket->id) < 0)
 		i++;
-	time = door->admissions[i].time;
+	time = admissions->list[i].time;
 	pthread_mutex_unlock(&polls->lock);
 	return time;
 }

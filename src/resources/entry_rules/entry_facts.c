@@ -58,6 +58,59 @@ bool entrant_may(struct entrant *entrant, const char *permission)
 
 /* ---- records ---- */
 
+bool entrant_find_door(struct entrant *entrant, struct fault *fault)
+{
+	struct call *call = entrant->call;
+	const struct store_expected expected[] = {
+		{ .kind = &kind_door, .finding = STORE_FIND_ID, .id = &entrant->room->id },
+		{ .kind = &kind_live, .finding = STORE_FIND_ID, .id = &entrant->room->id },
+	};
+	struct door *door;
+	struct live *live;
+
+	if (entrant->door != NULL)
+		return true;
+	door = arena_alloc(call->arena, sizeof *door);
+	if (entrant->live == NULL) {
+		store_expect(call->transaction, STORE_EACH, expected, 2);
+		entrant->live = live = arena_alloc(call->arena, sizeof *live);
+		if (!live_load(call, &entrant->room->id, STORE_TO_SHOW, live, fault))
+			return false;
+		/* With LIVE_OFF, what the records have is not followed. */
+		if (call->environment->live == LIVE_OFF)
+			live->stored.value.data = NULL;
+	}
+	if (!door_load(call, &entrant->room->id, STORE_TO_SHOW, door, fault))
+		return false;
+	entrant->door = door;
+	entrant->door_state = door_state_now(door, entrant->live, call->now);
+	return true;
+}
+
+bool entrant_is_locked_out(struct entrant *entrant)
+{
+	const bool is_known = entrant->moment == ENTRY_NEW_INSIDE
+				      ? peer_has_known_user(entrant->peer)
+				      : entrant_user_is_known(entrant);
+	const struct passer passer = {
+		.room = &entrant->room->id,
+		.entry = entrant->entry,
+		.user_id = is_known ? entrant->user_id : SLICE(""),
+	};
+	bool may_pass = true;
+
+	if (entrant->moment == ENTRY_INSIDE)
+		return entrant->live->is_locked && entrant->peer->order == LEAVE_NOT_ADMITTED;
+	if (!entrant->has_door || entrant->has_lock)
+		return entrant->is_locked_out;
+	entrant->has_lock = entrant_find_door(entrant, entrant->fault) &&
+			    (entrant->door_state != DOOR_LOCKED ||
+			     door_finds_pass(entrant->call, entrant->door, entrant->live, &passer,
+					     &may_pass, entrant->fault));
+	entrant->is_locked_out = !may_pass;
+	return entrant->is_locked_out;
+}
+
 bool entrant_user_is_known(const struct entrant *entrant)
 {
 	return entrant->code == NULL || (entrant->code->terms.set & CODE_USER_ID) != 0;

@@ -12,6 +12,9 @@
 bool entrant_is_banned(struct entrant *entrant);
 /* Returns true if the person was put out; sets entrant->revocation. */
 bool entrant_was_removed(struct entrant *entrant);
+/* Returns true if the door is locked, and the person was not inside in the session, and was not let
+ * in; inside, if that was so when the person came in. */
+bool entrant_is_locked_out(struct entrant *entrant);
 /* Returns when the session has lasted for the room's longest duration, in milliseconds; INT64_MAX
  * if it may last for ever. */
 int64_t entrant_longest_end(struct entrant *entrant);

@@ -123,7 +123,7 @@ static bool was_denied(struct entrant *entrant)
 
 static bool does_not_wait(struct entrant *entrant)
 {
-	return !entrant->is_patient;
+	return entrant->asks && !entrant->is_patient;
 }
 
 static bool role_admits_nobody(struct entrant *entrant)
@@ -247,6 +247,12 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 		code_is_for_another, ENTRY_OF_PERSON,
 		REFUSAL(FORBIDDEN, "Room code is for another user", JOIN_OTHER_USER),
 	},
+	/* Somebody inside was found to be locked out when they came in. */
+	[ENTRY_ROOM_LOCKED] = {
+		entrant_is_locked_out, ENTRY_OF_LOCK, .spares = "removeOthers",
+		REFUSAL(FORBIDDEN, "Room is locked", JOIN_ROOM_LOCKED),
+		.cause = LEAVE_NOT_ADMITTED,
+	},
 	[ENTRY_DENIED] = {
 		was_denied, ENTRY_OF_DOOR,
 		REFUSAL(FORBIDDEN, "Not admitted", JOIN_NOT_ADMITTED),
@@ -290,12 +296,12 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 	[ENTRY_EXCHANGE] = {
 		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
-		RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL), RULE(ROOM_FULL),
+		RULE(ROOM_LOCKED), RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_LIVEKIT] = {
 		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
-		RULE(ROLE_ADMITS_NOBODY), RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL),
-		RULE(ROOM_FULL),
+		RULE(ROLE_ADMITS_NOBODY), RULE(ROOM_LOCKED), RULE(DENIED), RULE(NEEDS_ADMISSION),
+		RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_DESCRIBE] = {
 		OF_CODE, RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED),
@@ -309,14 +315,14 @@ static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 		RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_TOKEN] = {
-		OF_TOKEN, RULE(ROLE_ADMITS_NOBODY), RULE(ROLE_FULL), RULE(ROOM_FULL),
+		OF_TOKEN, RULE(ROOM_LOCKED), RULE(ROLE_ADMITS_NOBODY), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_CALLER] = { OF_TOKEN },
-	[ENTRY_NEW_INSIDE] = { RULE(BANNED), RULE(REMOVED) },
+	[ENTRY_NEW_INSIDE] = { RULE(BANNED), RULE(REMOVED), RULE(ROOM_LOCKED) },
 	[ENTRY_INSIDE] = {
 		RULE(ROOM_DELETED), RULE(ROOM_DISABLED), RULE(SESSION_TOO_LONG), RULE(REMOVED),
-		RULE(BANNED), RULE(ROLE_DELETED), RULE(ROLE_ADMITS_NOBODY), RULE(ROOM_NOT_OPEN),
-		RULE(ROOM_CLOSED), RULE(ROLE_FULL), RULE(ROOM_FULL),
+		RULE(BANNED), RULE(ROOM_LOCKED), RULE(ROLE_DELETED), RULE(ROLE_ADMITS_NOBODY),
+		RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_ROLE] = { RULE(ROLE_ADMITS_NOBODY), RULE(ROLE_FULL) },
 };

@@ -48,6 +48,7 @@ bool token_check_holder(struct call *call, const struct token_holder *holder, st
 	    !room_subject_load(call, STORE_TO_SHOW, holder->subject, fault) ||
 	    !entrant_find_media(entrant, holder->media, fault))
 		return false;
+	entrant->has_door = holder->subject->codes.has_door;
 	if (entrant->names_code && !find_bearer_code(call, holder, fault))
 		return false;
 	if (entrant->code != NULL &&

@@ -67,6 +67,7 @@ bool exchange_check(struct call *call, struct exchange *exchange, const struct a
 		       &shown, fault))
 		return false;
 	entrant->account = account;
+	entrant->has_door = exchange->subject.codes.has_door;
 	entrant->role = shown.role;
 	entrant->has_no_role = !shown.has_role;
 	entrant->code_is_enabled = shown.is_enabled;
@@ -196,33 +197,60 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 
 /* ---- at the door ---- */
 
-bool exchange_asks_at_door(struct call *call, const struct exchange *exchange, bool *asks,
-			   struct fault *fault)
+bool exchange_asks_at_door(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	const struct code_terms *terms = &exchange->code.terms;
 	const struct template_record *template = &exchange->subject.template;
+	struct entrant *entrant = &exchange->entrant;
+	bool asks = terms->admission == ADMISSION_ASK, asks_in_session = false;
 	struct live live;
 
-	*asks = terms->admission == ADMISSION_ASK;
-	if (!*asks && id_compare(&terms->asks_in, &kind_only_id) != 0) {
+	if ((!asks || entrant->has_door) && id_compare(&terms->asks_in, &kind_only_id) != 0) {
 		if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
 			return false;
-		*asks = live.stored.value.data != NULL &&
-			id_compare(&live.session, &terms->asks_in) == 0;
+		asks_in_session = live.stored.value.data != NULL &&
+				  id_compare(&live.session, &terms->asks_in) == 0;
 	}
-	if (*asks || terms->admission == ADMISSION_OPEN)
+	asks = asks || asks_in_session ||
+	       (terms->admission != ADMISSION_OPEN &&
+		template->roles[template_role_index(template, entrant->role)].asks);
+	entrant->asks = asks;
+	if (!entrant->has_door)
 		return true;
-	*asks = template->roles[template_role_index(template, exchange->entrant.role)].asks;
+	if (!entrant_find_door(entrant, fault))
+		return false;
+	switch (entrant->door_state) {
+	case DOOR_BY_ROLE:
+	case DOOR_LOCKED:
+		break;
+	case DOOR_OPEN:
+		entrant->asks = asks_in_session;
+		break;
+	case DOOR_ASK:
+		entrant->asks = asks || !media_permits(entrant_role(entrant), "mute");
+		break;
+	}
+	exchange->is_unasked = entrant->asks && !asks;
 	return true;
 }
 
-/* If a denial was taken back, exchanges the code at once, as the ticket that was denied. */
+/* Returns true if it depends on the door whether the person may come in. */
+static bool door_matters(const struct call *call, const struct entrant *entrant)
+{
+	return entrant->asks ||
+	       (entrant->door != NULL &&
+		(entrant->door_state == DOOR_LOCKED || door_has_denials(entrant->door, call->now)));
+}
+
+/* If a denial was taken back, exchanges the code at once, as the ticket that was denied. *is_free:
+ * the door lets the person in. */
 static bool apply_at_door(struct call *call, struct exchange *exchange,
-			  const struct account *account, struct fault *fault)
+			  const struct account *account, bool *is_free, struct fault *fault)
 {
 	const struct slice name = exchange_code_name(call, exchange);
 	const struct door_applicant applicant = {
 		.entrant = &exchange->entrant,
+		.is_unasked = exchange->is_unasked,
 		.user_name = name.data != NULL ? name : exchange->sent_name,
 		.browser = call_text(call, "browser"),
 	};
@@ -230,12 +258,12 @@ static bool apply_at_door(struct call *call, struct exchange *exchange,
 	struct door door;
 
 	exchange->entrant.is_patient = json_is_true(call_member(call, "wait"));
-	exchange->is_at_door = true;
 	if (!door_apply(call, &applicant, &door, &ticket, fault))
 		return false;
+	*is_free = ticket == NULL && !exchange->entrant.asks && !call->run.wants_write;
+	exchange->is_at_door = ticket == NULL && !*is_free;
 	if (ticket == NULL)
 		return true;
-	exchange->is_at_door = false;
 	exchange->is_at_once = true;
 	exchange->ticket = ticket;
 	exchange->entrant.moment = ENTRY_ADMITTED;
@@ -245,23 +273,49 @@ static bool apply_at_door(struct call *call, struct exchange *exchange,
 		door_take(call, &door, ticket, &exchange->subject.room, fault));
 }
 
+/* Whoever was admitted comes through a locked door with the token of the exchange. */
+static bool give_pass(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct entrant *entrant = &exchange->entrant;
+	const struct passer passer = {
+		.room = &exchange->subject.room.id,
+		.entry = exchange->entry.data != NULL ? exchange->entry : SLICE(""),
+		.user_id = entrant_user_is_known(entrant) ? entrant->user_id : SLICE(""),
+	};
+	bool may_pass;
+
+	if (exchange->ticket == NULL || !entrant->has_door)
+		return true;
+	if (!entrant_find_door(entrant, fault))
+		return false;
+	if (entrant->door_state != DOOR_LOCKED)
+		return true;
+	if (!door_finds_pass(call, entrant->door, entrant->live, &passer, &may_pass, fault) ||
+	    may_pass)
+		return may_pass;
+	if (!call_is_writing(call))
+		return call_write_instead(call);
+	return door_give_passes(call, entrant->door, &passer, 1, NULL, fault);
+}
+
 /* ---- the exchange ---- */
 
 bool exchange_code(struct call *call, struct exchange *exchange, const struct account *account,
 		   struct fault *fault)
 {
 	const bool is_counted = exchange_is_counted(exchange) && !exchange_is_taken(exchange);
-	bool asks = false;
+	bool is_free = false;
 
 	if (!exchange_check(call, exchange, account, fault) ||
 	    !check_livekit_request(call, exchange, fault))
 		return false;
 
 	/* The holder of a ticket has been at the door. */
-	if (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, &asks, fault))
+	if (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, fault))
 		return false;
-	if (asks)
-		return apply_at_door(call, exchange, account, fault);
+	if (exchange->ticket == NULL && door_matters(call, &exchange->entrant) &&
+	    (!apply_at_door(call, exchange, account, &is_free, fault) || !is_free))
+		return fault->kind == FAULT_NONE;
 
 	/* A counted exchange is a write. So is the first exchange of an account that has no media
 	 * record yet, because that contains the key for hashes of codes. All others only read. */
@@ -287,6 +341,8 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 		exchange->entry = (struct slice){ NULL, 0 };
 	else if (exchange->entry.data == NULL)
 		exchange->entry = new_entry(call);
+	if (!give_pass(call, exchange, fault) || call->run.wants_write)
+		return call->run.wants_write;
 	return exchange_find_name_and_holds(call, exchange, fault) &&
 	       answer_exchange(call, exchange, account, fault);
 }

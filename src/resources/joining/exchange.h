@@ -30,6 +30,7 @@ struct exchange {
 	const json_t *config; /* of the backend; NULL until it is decoded */
 	bool is_waiting; /* the media server is asked to make the room; the handler ends here */
 	bool is_at_door; /* the answer is a ticket */
+	bool is_unasked; /* the person waits, although neither the code nor its role asks */
 	struct media media; /* set if entrant.media is */
 };
 
@@ -42,9 +43,9 @@ bool exchange_find_room(struct call *call, struct exchange *exchange, bool *is_t
  * does not exist. */
 bool exchange_check(struct call *call, struct exchange *exchange, const struct account *account,
 		    struct fault *fault);
-/* Finds out whether people who come by the code wait until somebody lets them in. */
-bool exchange_asks_at_door(struct call *call, const struct exchange *exchange, bool *asks,
-			   struct fault *fault);
+/* Finds out whether people who come by the code wait until somebody lets them in: sets
+ * entrant.asks, and is_unasked. */
+bool exchange_asks_at_door(struct call *call, struct exchange *exchange, struct fault *fault);
 /* Exchanges the code, and answers. */
 bool exchange_code(struct call *call, struct exchange *exchange, const struct account *account,
 		   struct fault *fault);

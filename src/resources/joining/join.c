@@ -114,7 +114,7 @@ static void write_member(struct json_writer *body, const char *name, const json_
 }
 
 static bool answer_opened(struct call *call, struct exchange *exchange,
-			  const struct account *account, bool asks, struct fault *fault)
+			  const struct account *account, struct fault *fault)
 {
 	const char *client_url = public_url_client(call, account);
 	const struct backend *backend = exchange->entrant.backend;
@@ -158,7 +158,7 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 		writer_time(&body, "closes_at", room->closes_at * 1000);
 	if ((terms->set & CODE_NAME) != 0)
 		writer_text(&body, "name", exchange_code_name(call, exchange));
-	if (asks)
+	if (exchange->entrant.asks)
 		writer_plain(&body, "admission", SLICE("ask"));
 	if (account->embed[0] != '\0') {
 		writer_open(&body, "embed", '[');
@@ -176,7 +176,7 @@ bool join_describe(struct call *call, struct fault *fault)
 	struct exchange exchange = { .entrant = { .call = call, .moment = ENTRY_DESCRIBE } };
 	const struct roster *roster;
 	const struct account *account;
-	bool is_done, asks;
+	bool is_done;
 
 	if (!find_typed_code(call, call->parameters[0], &exchange, fault))
 		return false;
@@ -184,8 +184,8 @@ bool join_describe(struct call *call, struct fault *fault)
 	account = roster_by_id(roster, &call->account);
 	is_done = exchange_check(call, &exchange, account, fault) &&
 		  entrant_find_media(&exchange.entrant, &exchange.media, fault) &&
-		  exchange_asks_at_door(call, &exchange, &asks, fault) &&
-		  answer_opened(call, &exchange, account, asks, fault);
+		  exchange_asks_at_door(call, &exchange, fault) &&
+		  answer_opened(call, &exchange, account, fault);
 	accounts_release(accounts, roster);
 	return is_done;
 }

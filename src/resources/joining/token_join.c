@@ -62,7 +62,7 @@ bool token_join(struct call *call, struct fault *fault)
 	struct json_writer body = writer_begin(call->arena, false);
 
 	if (!token_check_holder(call, &holder, fault) || !take_given_role(call, &exchange, fault) ||
-	    !entry_check(&exchange.entrant, ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault))
+	    !entry_check(&exchange.entrant, ENTRY_OF_LOCK | ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault))
 		return false;
 	if (exchange.entrant.backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");

@@ -16,6 +16,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_rooms.h"
+#include "resources/stored/door_record.h"
 #include "resources/stored/media_record.h"
 #include "resources/stored/room_record.h"
 #include "resources/templates/template_parts.h"
@@ -461,6 +462,23 @@ static void add_holds(struct call *call, const struct live_view *view, unsigned 
 	writer_close(body, ']');
 }
 
+/* Adds what the door of the room does. */
+static bool add_door(struct call *call, const struct live_view *view, struct json_writer *body,
+		     struct fault *fault)
+{
+	enum door_state state;
+	struct door door;
+
+	if (!door_load(call, &view->room.id, STORE_TO_SHOW, &door, fault))
+		return false;
+	state = door_state_now(&door, &view->live, call->now);
+	if (state == DOOR_BY_ROLE)
+		writer_json(body, "door", SLICE("null"));
+	else
+		writer_plain(body, "door", slice_of(door_state_names[state]));
+	return true;
+}
+
 bool active_rooms_me(struct call *call, struct fault *fault)
 {
 	const struct live_view *view = call->view;
@@ -501,7 +519,7 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	writer_time_milliseconds(&body, "started_at", session.created);
 	add_roles(call, view, &body);
 	add_holds(call, view, held, &body);
-	return call_answer(call, writer_end(&body));
+	return add_door(call, view, &body, fault) && call_answer(call, writer_end(&body));
 }
 
 /* ---- one of them ---- */

@@ -166,8 +166,8 @@ static bool find_cause(struct enforcing *enforcing, struct occupant *person,
 	entrant->code_hash = peer->code;
 	entrant->has_no_role = person->role == enforcing->template.role_count;
 	entrant->role_document = enforcing->roles[person->role].document;
-	return entry_find(entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON | ENTRY_OF_ROLE, &person->out,
-			  fault);
+	return entry_find(entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON | ENTRY_OF_LOCK | ENTRY_OF_ROLE,
+			  &person->out, fault);
 }
 
 static bool must_go_for(const struct occupant *person, enum leave_cause cause)

@@ -18,6 +18,7 @@
 #include "resources/stored/revocations.h"
 #include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
+#include "resources/stored/door_record.h"
 #include "resources/stored/media_record.h"
 #include "resources/stored/room_record.h"
 #include "resources/templates/template_parts.h"
@@ -498,6 +499,19 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 
 /* ---- what the media server has of somebody ---- */
 
+static bool find_template(struct room_merge *merge, struct fault *fault)
+{
+	struct template_record *template = &merge->template;
+
+	if (merge->rights != NULL)
+		return true;
+	if (!template_load(merge->call, &merge->room.template_id, template, fault))
+		return false;
+	merge->rights = arena_zero(merge->call->arena,
+				   (template->role_count + 1) * sizeof *merge->rights);
+	return true;
+}
+
 /* Finds out whether the media server has other attributes of somebody than the record, or other
  * rights than the role, less what is held; and notes the rights. People whom this service did not
  * let in may have any. */
@@ -520,12 +534,8 @@ static bool find_strange(struct room_merge *merge, struct peer *peer,
 	/* Whoever was given a role may have a token with the new role and the rights of the old
 	 * one: LiveKit renews the token of somebody inside after the attributes have changed, and
 	 * again after the rights have. */
-	if (merge->rights == NULL) {
-		if (!template_load(merge->call, &merge->room.template_id, template, fault))
-			return false;
-		merge->rights = arena_zero(merge->call->arena,
-					   (template->role_count + 1) * sizeof *merge->rights);
-	}
+	if (!find_template(merge, fault))
+		return false;
 	place = template_role_index_ever(template, peer->role);
 	if (place == template->role_count)
 		return true;
@@ -542,36 +552,67 @@ static bool find_strange(struct room_merge *merge, struct peer *peer,
 
 /* ---- decisions that last ---- */
 
-static struct entrant new_entrant(const struct room_merge *merge, struct slice entry,
-				  struct slice user_id, struct slice code)
+/* peer: has its role. */
+static bool new_entrant(struct room_merge *merge, const struct peer *peer, struct entrant *entrant,
+			struct fault *fault)
 {
-	return (struct entrant){
+	size_t place;
+
+	*entrant = (struct entrant){
 		.call = merge->call,
 		.moment = ENTRY_NEW_INSIDE,
 		.room = &merge->room,
-		.entry = entry,
-		.user_id = user_id,
-		.code_hash = code,
+		.live = &merge->live,
+		.peer = peer,
+		.entry = peer->entry,
+		.user_id = peer->user_id,
+		.code_hash = peer->code,
+		.has_door = merge->live.is_locked && merge->has_room,
 	};
+	if (!entrant->has_door)
+		return true;
+	if (!find_template(merge, fault))
+		return false;
+	entrant->template = &merge->template;
+	place = template_role_index_ever(&merge->template, peer->role);
+	if (place < merge->template.role_count)
+		entrant->role = merge->template.roles[place].name;
+	return true;
+}
+
+/* Lets somebody who is in come back through the locked door. */
+static bool let_back(struct room_merge *merge, const struct entrant *entrant, struct fault *fault)
+{
+	const struct passer passer = {
+		.room = &merge->merging->room,
+		.entry = entrant->entry,
+		.user_id = peer_has_known_user(entrant->peer) ? entrant->user_id : SLICE(""),
+	};
+
+	return entrant->door_state != DOOR_LOCKED ||
+	       door_give_passes(merge->call, entrant->door, &passer, 1, &merge->live.session,
+				fault);
 }
 
 /* Applies to a new peer what was decided about this person before it came. */
 static bool take_decisions(struct room_merge *merge, const struct server_person *person,
 			   struct peer *peer, struct fault *fault)
 {
-	struct entrant entrant = new_entrant(merge, peer->entry, peer->user_id, peer->code);
 	const struct entry_rule *broken;
+	struct entrant entrant;
 	struct slice role;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault) ||
-	    !given_role_find(merge->call, &merge->live, peer->entry,
+	if (!given_role_find(merge->call, &merge->live, peer->entry,
 			     peer_has_known_user(peer) ? peer->user_id : SLICE(""), &role, fault))
 		return false;
 	if (role.data != NULL)
 		peer->role = role;
-	if (!find_strange(merge, peer, person, &peer->is_strange, fault))
+	if (!new_entrant(merge, peer, &entrant, fault) ||
+	    !entry_find(&entrant, ENTRY_OF_PERSON | ENTRY_OF_LOCK, &broken, fault) ||
+	    (entrant.door != NULL && broken == NULL && !let_back(merge, &entrant, fault)) ||
+	    !find_strange(merge, peer, person, &peer->is_strange, fault))
 		return false;
 	if (broken != NULL) {
 		peer->order = broken->cause;
@@ -725,6 +766,9 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 		    ? !garbage_add(call, &kind_session, &session->stored.id, fault)
 		    : !session_remove(call, session, fault))
 		return false;
+	if (merge->live.has_door &&
+	    !door_close_session(call, &merge->merging->room, &merge->live.session, fault))
+		return false;
 	if (merge->live.stored.value.data != NULL &&
 	    !store_remove(call->transaction, &kind_live, &merge->live.stored, fault))
 		return false;
@@ -739,6 +783,34 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 static bool close_session(struct room_merge *merge, int64_t ended, struct fault *fault)
 {
 	return begin_closing(merge, ended, fault) && close_on(merge, fault);
+}
+
+/* Takes over what was set at the door before the session, and still holds. */
+static bool open_door(struct room_merge *merge, struct fault *fault)
+{
+	static const struct live no_session;
+	const struct id *room = &merge->merging->room;
+	struct call *call = merge->call;
+	/* A database reads both in one round trip. */
+	const struct store_expected expected[] = {
+		{ .kind = &kind_door,
+		  .finding = STORE_FIND_ID,
+		  .reading = STORE_TO_CHANGE,
+		  .id = room },
+		{ .kind = &kind_usage_now,
+		  .finding = STORE_FIND_ID,
+		  .reading = STORE_TO_CHANGE,
+		  .id = &kind_only_id },
+	};
+	struct door door;
+
+	store_expect(call->transaction, STORE_EACH, expected, merge->counts ? 1 : 2);
+	if (!door_load(call, room, STORE_TO_CHANGE, &door, fault) ||
+	    !door_settle(call, &door, &no_session, fault))
+		return false;
+	merge->live.has_door = door.set.state != DOOR_BY_ROLE;
+	merge->live.is_locked = door.set.state == DOOR_LOCKED;
+	return true;
 }
 
 static bool open_session(struct room_merge *merge, const struct report *report, struct stay *stay,
@@ -775,7 +847,7 @@ static bool open_session(struct room_merge *merge, const struct report *report, 
 		.roles = arena_alloc(call->arena, sizeof *merge->live.roles),
 	};
 	merge->is_loaded = merge->is_changed = true;
-	if (!read_now(merge, fault))
+	if (!open_door(merge, fault) || !read_now(merge, fault))
 		return false;
 	merge->now.sessions++;
 	usage_on(merge, joined)->sessions++;
@@ -1027,6 +1099,13 @@ static bool has_place(struct room_merge *merge, const struct report *report, boo
 	struct merging *merging = merge->merging;
 	const struct server_person *person = &report->person;
 	const struct slice entry = person->entry;
+	const struct peer peer = {
+		.identity = text_cut(person->identity, LIVE_ID_MOST),
+		.entry = entry,
+		.code = text_cut(person->code, LIVE_ID_MOST),
+		.user_id = text_cut(person->user_id, LIVE_NAME_MOST),
+		.role = person->role,
+	};
 	const struct entry_rule *broken;
 	struct entrant entrant;
 
@@ -1041,9 +1120,8 @@ static bool has_place(struct room_merge *merge, const struct report *report, boo
 		return true;
 
 	/* Whoever must go is stored all the same. */
-	entrant = new_entrant(merge, entry, text_cut(person->user_id, LIVE_NAME_MOST),
-			      text_cut(person->code, LIVE_ID_MOST));
-	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault))
+	if (!new_entrant(merge, &peer, &entrant, fault) ||
+	    !entry_find(&entrant, ENTRY_OF_PERSON | ENTRY_OF_LOCK, &broken, fault))
 		return false;
 	*has = broken != NULL;
 	merge->beyond_limit += *has;

@@ -172,7 +172,7 @@ static bool ask_moderators(struct call *call, struct notified_room *notified,
 	       message_ask(call, &notified->message, &is_asked, fault);
 }
 
-bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
+bool message_ask_of_waiting(struct call *call, const struct id *room, struct fault *fault)
 {
 	struct notified_room notified;
 	struct door door;
@@ -189,6 +189,27 @@ bool message_ask_of_door(struct call *call, const struct id *room, struct fault 
 		slice_of(arena_text(call->arena, "{\"type\":\"waiting\",\"count\":%llu}",
 				    (unsigned long long)door.waiting)),
 		fault);
+}
+
+bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct notified_room notified;
+	struct slice text = SLICE("{\"type\":\"door\",\"state\":null}");
+	enum door_state state;
+	struct door door;
+	bool is_there;
+
+	if (!open_notified_room(call, room, &notified, &is_there, fault))
+		return false;
+	if (!is_there)
+		return true;
+	if (!door_load(call, room, STORE_TO_SHOW, &door, fault))
+		return false;
+	state = door_state_now(&door, &notified.view.live, call->now);
+	if (state != DOOR_BY_ROLE)
+		text = slice_of(arena_text(call->arena, "{\"type\":\"door\",\"state\":\"%s\"}",
+					   door_state_names[state]));
+	return ask_moderators(call, &notified, "removeOthers", text, fault);
 }
 
 bool message_ask_of_holds(struct call *call, const struct id *room, struct fault *fault)

@@ -49,6 +49,7 @@ static const struct member codes_members[] = {
 	{ "settled", AS_NUMBER(8, 0, PLACE_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct room_codes, settled) },
 	{ "holds", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct room_codes, has_holds) },
+	{ "door", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_DERIVED), AT(struct room_codes, has_door) },
 	{ "groups", AS_LIST(struct room_codes, group_count, UINT32_MAX, group_table),
 	  AT(struct room_codes, groups) },
 	{ "due_roles", AS_LIST(struct room_codes, due_count, UINT32_MAX, due_table),

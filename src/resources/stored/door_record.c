@@ -6,11 +6,20 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "resources/audit.h"
 #include "resources/record_kind.h"
+#include "resources/stored/code_record.h"
 
 /* The largest members in bytes. */
 #define TEXT_MOST 1024
 #define CODE_MOST 64
+
+const char *const door_state_names[DOOR_STATES] = {
+	[DOOR_BY_ROLE] = "by_role",
+	[DOOR_OPEN] = "open",
+	[DOOR_ASK] = "ask",
+	[DOOR_LOCKED] = "locked",
+};
 
 static const struct member denial_members[] = {
 	{ "ticket", AS_ID, AT(struct door_denial, ticket) },
@@ -25,12 +34,21 @@ static const struct member door_members[] = {
 	{ "admitted_by", AS_TEXT(0, TEXT_MOST), AT(struct door, admitted_by) },
 	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct door, waiting) },
 	{ "told", AS_TIME, AT(struct door, announced) },
+	{ "state", AS_CHOICE(DOOR_LOCKED, door_state_names), SINCE(3), AT(struct door, set.state) },
+	{ "was", AS_CHOICE(DOOR_LOCKED, door_state_names), SINCE(3), AT(struct door, set.was) },
+	{ "set_in", AS_ID, SINCE(3), AT(struct door, set.session) },
+	{ "set_at", AS_TIME, SINCE(3), AT(struct door, set.changed) },
+	{ "locked_at", AS_TIME, SINCE(3), AT(struct door, set.locked) },
+	{ "unasked_waiting", AS_NUMBER(8, 0, UNLIMITED), SINCE(3),
+	  AT(struct door, unasked_waiting) },
+	{ "unasked", AS_ID, SINCE(3), AT(struct door, unasked) },
+	{ "unasked_by", AS_TEXT(0, TEXT_MOST), SINCE(3), AT(struct door, unasked_by) },
 	{ "denials", AS_LIST(struct door, denial_count, DOOR_DENIED_MOST, denial_table), SINCE(2),
 	  AT(struct door, denials) },
 };
 const struct record_table door_table = {
 	RECORD(struct door, door_members, 1, &kind_door),
-	VERSION(2),
+	VERSION(3),
 };
 
 static const char *const states[] = {
@@ -57,9 +75,11 @@ static const struct member ticket_members[] = {
 	{ "user_id", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, user_id) },
 	{ "name", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, user_name) },
 	{ "reason", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, reason) },
+	{ "unasked", AS_BOOLEAN, SINCE(2), AT(struct door_ticket, is_unasked) },
 };
 const struct record_table door_ticket_table = {
 	RECORD(struct door_ticket, ticket_members, 3, &kind_door_ticket),
+	VERSION(2),
 };
 
 static const struct member visitor_members[] = {
@@ -68,9 +88,13 @@ static const struct member visitor_members[] = {
 	{ "ticket", AS_TEXT(0, 2 * DIGEST_SIZE), AT(struct visitor, ticket) },
 	{ "denied_until", AS_TIME, AT(struct visitor, denied_until) },
 	{ "reason", AS_TEXT(0, TEXT_MOST), AT(struct visitor, reason) },
+	{ "passes", AS_TIME, SINCE(2), AT(struct visitor, passes) },
+	{ "session", AS_ID, SINCE(2), AT(struct visitor, session) },
 };
-const struct record_table visitor_table = { RECORD(struct visitor, visitor_members, 2,
-						   &kind_visitor) };
+const struct record_table visitor_table = {
+	RECORD(struct visitor, visitor_members, 2, &kind_visitor),
+	VERSION(2),
+};
 
 const struct record_kind door_kind = {
 	.table = &door_table,
@@ -148,12 +172,76 @@ struct id visitor_id_of_name(struct arena *arena, const struct id *room, struct 
 	return visitor_id_of(&of);
 }
 
-/* ---- states ---- */
+struct id visitor_id_of_entry(struct arena *arena, const struct id *room, struct slice entry)
+{
+	struct buffer of = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&of, "entry ");
+	buffer_append(&of, id_slice(room));
+	buffer_append(&of, entry);
+	return visitor_id_of(&of);
+}
+
+struct id visitor_id_of_user(struct arena *arena, const struct id *room, struct slice user_id)
+{
+	struct buffer of = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&of, "user ");
+	buffer_append(&of, id_slice(room));
+	buffer_append(&of, text_cut(user_id, LIVE_NAME_MOST));
+	return visitor_id_of(&of);
+}
+
+/* ---- the door ---- */
+
+/* Merges end the state when its session closes (live_merge.h). */
+enum door_state door_state_now(const struct door *door, const struct live *live, int64_t now)
+{
+	const bool is_live = live->stored.value.data != NULL;
+	const bool has_session = id_compare(&door->set.session, &kind_only_id) != 0;
+
+	if (has_session ? is_live && id_compare(&door->set.session, &live->session) == 0
+			: is_live || now < door->set.changed + DOOR_SET_FOR)
+		return door->set.state;
+	return DOOR_BY_ROLE;
+}
+
+void door_set(struct door *door, enum door_state state, const struct live *live, struct slice by,
+	      int64_t now)
+{
+	door->set = (struct door_setting){
+		.state = state,
+		.was = state == DOOR_LOCKED ? door_state_now(door, live, now) : DOOR_BY_ROLE,
+		.changed = now,
+		.locked = state == DOOR_LOCKED ? now : 0,
+	};
+	if (live->stored.value.data != NULL)
+		door->set.session = live->session;
+	if (state == DOOR_OPEN) {
+		door->admitted = door->last;
+		door->admitted_by = by;
+		door->waiting = door->unasked_waiting = 0;
+	} else if (state == DOOR_BY_ROLE) {
+		door->unasked = door->last;
+		door->unasked_by = by;
+		door->waiting -= door->unasked_waiting;
+		door->unasked_waiting = 0;
+	}
+}
+
+bool door_has_denials(const struct door *door, int64_t now)
+{
+	return door->denial_count > 0 && door->denials[door->denial_count - 1].until > now;
+}
+
+/* ---- tickets ---- */
 
 bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket)
 {
 	return ticket->state == DOOR_ADMITTED || ticket->state == DOOR_TAKEN ||
-	       (ticket->state == DOOR_WAITING && id_compare(&ticket->id, &door->admitted) <= 0);
+	       (ticket->state == DOOR_WAITING &&
+		(id_compare(&ticket->id, &door->admitted) <= 0 ||
+		 (ticket->is_unasked && id_compare(&ticket->id, &door->unasked) <= 0)));
 }
 
 bool door_ticket_is_waiting(const struct door *door, const struct door_ticket *ticket)
@@ -182,7 +270,7 @@ bool door_load(struct call *call, const struct id *room, enum store_reading read
 		return false;
 	door->stored.id = *room;
 	if (door->stored.value.data == NULL)
-		door->admitted_by = SLICE("");
+		door->admitted_by = door->unasked_by = SLICE("");
 	return true;
 }
 
@@ -204,6 +292,118 @@ void door_add_denial(struct call *call, struct door *door, const struct id *tick
 	kept[n++] = (struct door_denial){ *ticket, call->now + DOOR_DENIES_FOR };
 	door->denials = kept;
 	door->denial_count = n;
+}
+
+static bool door_end_state(struct call *call, struct door *door, struct fault *fault)
+{
+	static const struct live no_session;
+
+	door_set(door, DOOR_BY_ROLE, &no_session,
+		 audit_actor_text(call->arena, ACTOR_SERVICE, SLICE("")), call->now);
+	return door_put(call, door, fault);
+}
+
+bool door_settle(struct call *call, struct door *door, const struct live *live, struct fault *fault)
+{
+	return door->set.state == door_state_now(door, live, call->now) ||
+	       door_end_state(call, door, fault);
+}
+
+bool door_close_session(struct call *call, const struct id *room, const struct id *session,
+			struct fault *fault)
+{
+	struct door door;
+
+	if (!door_load(call, room, STORE_TO_CHANGE, &door, fault))
+		return false;
+	if (door.set.state == DOOR_BY_ROLE)
+		return true;
+	if (id_compare(&door.set.session, session) == 0)
+		return door_end_state(call, &door, fault);
+	/* It was set before the session, and the hour without one begins. */
+	door.set.changed = call->now;
+	return door_put(call, &door, fault);
+}
+
+bool door_mark(struct call *call, const struct id *room, bool has_door, struct fault *fault)
+{
+	struct room_codes codes;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
+		return false;
+	if (codes.has_door == has_door)
+		return true;
+	codes.room = *room;
+	codes.has_door = has_door;
+	return codes_put(call, &codes, fault);
+}
+
+/* ---- through a locked door ---- */
+
+static struct id pass_id(struct call *call, const struct passer *passer)
+{
+	return passer->user_id.size > 0
+		       ? visitor_id_of_user(call->arena, passer->room, passer->user_id)
+		       : visitor_id_of_entry(call->arena, passer->room, passer->entry);
+}
+
+bool door_finds_pass(struct call *call, const struct door *door, const struct live *live,
+		     const struct passer *passer, bool *may_pass, struct fault *fault)
+{
+	struct visitor visitor;
+	struct id id;
+
+	*may_pass = false;
+	if (passer->user_id.size == 0 && passer->entry.size == 0)
+		return true;
+	id = pass_id(call, passer);
+	if (!record_get(&visitor_table, call->transaction, &id, STORE_TO_SHOW, &visitor, fault))
+		return false;
+	*may_pass = visitor.stored.value.data != NULL && visitor.passes != 0 &&
+		    visitor.passes == door->set.locked &&
+		    (id_compare(&visitor.session, &kind_only_id) == 0 ||
+		     (live->stored.value.data != NULL &&
+		      id_compare(&visitor.session, &live->session) == 0));
+	return true;
+}
+
+bool door_give_passes(struct call *call, const struct door *door, const struct passer *passers,
+		      size_t n, const struct id *session, struct fault *fault)
+{
+	struct store_expected *expected = arena_zero(call->arena, (n + 1) * sizeof *expected);
+	struct id *ids = arena_alloc(call->arena, (n + 1) * sizeof *ids);
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (passers[i].user_id.size == 0 && passers[i].entry.size == 0)
+			continue;
+		ids[count] = pass_id(call, &passers[i]);
+		expected[count] = (struct store_expected){
+			.kind = &kind_visitor,
+			.finding = STORE_FIND_ID,
+			.reading = STORE_TO_CHANGE,
+			.id = &ids[count],
+		};
+		count++;
+	}
+	if (count > 0)
+		store_expect(call->transaction, STORE_EACH, expected, count);
+	for (size_t i = 0; i < count; i++) {
+		struct visitor visitor;
+
+		if (!record_get(&visitor_table, call->transaction, &ids[i], STORE_TO_CHANGE,
+				&visitor, fault))
+			return false;
+		if (visitor.stored.value.data == NULL)
+			visitor.ticket = visitor.reason = SLICE("");
+		visitor.stored.id = ids[i];
+		visitor.stored.parent = door->stored.id;
+		visitor.passes = door->set.locked;
+		visitor.session = session != NULL ? *session : kind_only_id;
+		if (!record_put(&visitor_table, call->transaction, &visitor, fault))
+			return false;
+	}
+	return true;
 }
 
 bool door_ticket_find(struct call *call, const struct id *room, const struct id *id,

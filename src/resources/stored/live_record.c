@@ -66,6 +66,8 @@ static const struct member live_members[] = {
 	  AT(struct live, left_unseen) },
 	{ "closing_at", AS_TIME, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct live, closing) },
 	{ "ended_at", AS_TIME, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct live, ended) },
+	{ "door", AS_BOOLEAN, SINCE(3), MARKED(MEMBER_DERIVED), AT(struct live, has_door) },
+	{ "locked", AS_BOOLEAN, SINCE(3), MARKED(MEMBER_DERIVED), AT(struct live, is_locked) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
 	{ "holds", AS_LIST(struct live, hold_count, HOLDS_MOST, hold_table), SINCE(3),

@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "records/kinds.h"
 #include "resources/door/door_polls.h"
+#include "resources/stored/code_record.h"
 #include "resources/audit_record.h"
 #include "resources/stored/webhook_record.h"
 #include "resources/garbage.h"
@@ -279,7 +280,7 @@ START_TEST(the_list_ends_after_a_hundred)
 		    arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
 			       id_as_text(stand.arena, &room).data),
 		    "");
-	ck_assert_ptr_nonnull(strstr(place, "\"count\":103,\"denied\":[]}"));
+	ck_assert_ptr_nonnull(strstr(place, "\"count\":103,\"state\":null,\"denied\":[]}"));
 	for (; (place = strstr(place, "\"since\":")) != NULL; place++)
 		listed++;
 	ck_assert_uint_eq(listed, 100);
@@ -337,6 +338,40 @@ START_TEST(denials_go_with_the_last_ticket)
 	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 0);
 	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), 0);
 	ck_assert(!door_is_stored(&room));
+}
+END_TEST
+
+/* Returns whether the codes of the room say that there is a door to read. */
+static bool is_marked(const struct id *room)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct room_codes codes;
+	struct call call;
+
+	begin(&call);
+	ck_assert(codes_load(&call, room, STORE_TO_SHOW, &codes, &fault));
+	world_abandon(&call);
+	return codes.has_door;
+}
+
+/* What is set without a session ends an hour later, and leaves nothing behind. */
+START_TEST(what_is_set_ends)
+{
+	const bool lasts = _i < ROWS(drivers);
+	struct id room;
+
+	open_stand(_i % ROWS(drivers));
+	(void)make_door(&room);
+	ck_assert(!is_marked(&room));
+	(void)ask(METHOD_POST,
+		  arena_text(stand.arena, "/v2/active-rooms/%s/door",
+			     id_as_text(stand.arena, &room).data),
+		  "{\"state\":\"locked\"}");
+	ck_assert(is_marked(&room));
+	world_move(&stand, DOOR_SET_FOR + (lasts ? -1000 : 1000));
+	watch_doors();
+	ck_assert_int_eq(door_is_stored(&room), lasts);
+	ck_assert_int_eq(is_marked(&room), lasts);
 }
 END_TEST
 
@@ -405,7 +440,15 @@ static void admit_everybody(struct door_polls *polls, const struct id *room)
 {
 	const struct id until = { { 0 } };
 
-	door_polls_admit_all(polls, &stand.account.id, room, &until, now());
+	door_polls_admit_all(polls, &stand.account.id, room, DOOR_ADMITS_EVERYBODY, &until, now());
+}
+
+/* Nobody: these people are asked by their code. */
+static void admit_unasked(struct door_polls *polls, const struct id *room)
+{
+	const struct id until = { { 0 } };
+
+	door_polls_admit_all(polls, &stand.account.id, room, DOOR_ADMITS_UNASKED, &until, now());
 }
 
 static void admit_in_another_room(struct door_polls *polls, const struct id *room)
@@ -431,10 +474,8 @@ static const struct {
 	void (*decide)(struct door_polls *polls, const struct id *room);
 	unsigned places; /* afterwards */
 } decided_tickets[] = {
-	{ admit_first, 1 },
-	{ admit_everybody, 5 },
-	{ admit_in_another_room, 0 },
-	{ ask_for_first, 1 },
+	{ admit_first, 1 },	      { admit_everybody, 5 }, { admit_unasked, 0 },
+	{ admit_in_another_room, 0 }, { ask_for_first, 1 },
 };
 
 START_TEST(decided_tickets_do_not_count)
@@ -478,34 +519,48 @@ START_TEST(the_newest_denials_are_kept)
 }
 END_TEST
 
-/* The times at which everybody was admitted: of many, the oldest become the later. */
+/* The times at which a door admits many: of many such times, the oldest become the later. */
+static const struct {
+	enum door_admits admits;
+	bool is_unasked;
+} many[] = {
+	{ DOOR_ADMITS_EVERYBODY, false },
+	{ DOOR_ADMITS_EVERYBODY, true },
+	{ DOOR_ADMITS_UNASKED, true },
+};
+
 START_TEST(the_last_times_of_admission_are_kept)
 {
 	struct door_polls *polls = door_polls_open(5);
 	const unsigned count = DOOR_ADMISSIONS_MOST + 3;
-	struct door_ticket ticket = { .room = id_random(&clock_system) };
-	struct id until = { { 0 } };
+	const enum door_admits admits = many[_i].admits;
+	struct door_ticket ticket = {
+		.room = id_random(&clock_system),
+		.is_unasked = many[_i].is_unasked,
+	};
+	struct door door = { .waiting = 0 };
+	struct id *until = admits == DOOR_ADMITS_EVERYBODY ? &door.admitted : &door.unasked;
 
 	open_stand(0);
 	for (unsigned i = 1; i <= count; i++) {
-		until.bytes[ID_SIZE - 1] = (unsigned char)(10 * i);
+		until->bytes[ID_SIZE - 1] = (unsigned char)(10 * i);
 		for (int j = 0; j < 2; j++)
-			door_polls_admit_all(polls, &stand.account.id, &ticket.room, &until,
+			door_polls_admit_all(polls, &stand.account.id, &ticket.room, admits, until,
 					     1000 * (int64_t)i + j);
 	}
 	for (unsigned i = 1; i <= count; i++) {
 		ticket.id.bytes[ID_SIZE - 1] = (unsigned char)(10 * i - 5);
 		ck_assert_int_eq(
-			door_polls_admitted_at(polls, &stand.account.id, &ticket, &until, 1),
+			door_polls_admitted_at(polls, &stand.account.id, &ticket, &door, 1),
 			1000 * (int64_t)(i > 3 ? i : 4));
 	}
 	/* Another process has admitted more. */
-	until.bytes[ID_SIZE - 1]++;
-	ticket.id = until;
+	until->bytes[ID_SIZE - 1]++;
+	ticket.id = *until;
 	for (int64_t i = 0; i < 2; i++)
-		ck_assert_int_eq(door_polls_admitted_at(polls, &stand.account.id, &ticket, &until,
-							90000 + i),
-				 90000);
+		ck_assert_int_eq(
+			door_polls_admitted_at(polls, &stand.account.id, &ticket, &door, 90000 + i),
+			90000);
 	door_polls_close(polls);
 }
 END_TEST
@@ -519,8 +574,9 @@ void add_doors(TCase *doors)
 	tcase_add_loop_test(doors, the_list_ends_after_a_hundred, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, doors_go_with_their_room, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, denials_go_with_the_last_ticket, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, what_is_set_ends, 0, 2 * ROWS(drivers));
 	tcase_add_test(doors, so_many_people_wait);
 	tcase_add_loop_test(doors, decided_tickets_do_not_count, 0, ROWS(decided_tickets));
-	tcase_add_test(doors, the_last_times_of_admission_are_kept);
+	tcase_add_loop_test(doors, the_last_times_of_admission_are_kept, 0, ROWS(many));
 	tcase_add_test(doors, the_newest_denials_are_kept);
 }

@@ -265,6 +265,32 @@ static void give_code_away(struct scene *scene)
 	change_code(scene, "{\"user_id\":\"other\"}");
 }
 
+/* Whoever is inside when the room is locked may come back. So somebody else has the token, and
+ * somebody inside came in all the same. */
+static void lock_room(struct scene *scene)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct peer peer;
+	struct call call;
+
+	if (scene->moment == ENTRY_TOKEN) {
+		scene->token =
+			world_member(&stand,
+				     ask(METHOD_POST, "/v2/token",
+					 arena_text(stand.arena, "{\"code\":\"%s\"}", scene->code)),
+				     "token");
+		scene->entry = entry_of(scene->token);
+	}
+	(void)do_to(METHOD_POST, "/v2/active-rooms/", scene->room, "/door",
+		    "{\"state\":\"locked\"}");
+	if (scene->moment != ENTRY_INSIDE)
+		return;
+	begin_with_peer(scene->script, SLICE("a"), &call, &peer);
+	ck_assert(live_order_out(&call, &scene->script->room, &peer, LEAVE_NOT_ADMITTED, SLICE(""),
+				 &fault));
+	commit_durably(&call);
+}
+
 static void have_code_ask(struct scene *scene)
 {
 	change_code(scene, "{\"admission\":\"ask\"}");
@@ -479,6 +505,8 @@ static const struct {
 				"........e." },
 	{ ENTRY_OTHER_USER, give_code_away,
 				"rr.ddrr..." },
+	{ ENTRY_ROOM_LOCKED, lock_room,
+				"rr...r.oo." },
 	{ ENTRY_DENIED, deny_person,
 				"rr........" },
 	{ ENTRY_NEEDS_ADMISSION, have_code_ask,

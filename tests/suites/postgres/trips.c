@@ -400,6 +400,14 @@ static const struct {
 	{ METHOD_POST, "/v2/active-rooms/$r/remove-peers", "{\"peer_id\":\"$p\"}", 501, 4, NULL,
 	  0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/end-room", "{}", 501, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":\"ask\"}", 200, 3, NULL, 0 },
+	/* Those inside may come back. */
+	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":\"locked\"}", 200, 5, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":\"locked\"}", 200, 2, NULL, 0 },
+	/* Only the codes of the room say that the door matters. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 403, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/token/join", "{}", 403, 6, NULL, 'j' },
+	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":null}", 200, 3, NULL, 0 },
 	{ METHOD_GET, "/v2/backends/$b", NULL, 200, 1, NULL, 0 },
 	{ METHOD_POST, "/v2/backends/$b", BACKEND_AGAIN, 200, 2, NULL, 0 },
 	{ METHOD_PATCH, "/v2/backends/$b", "{\"ttl\":90}", 200, 2, NULL, 0 },

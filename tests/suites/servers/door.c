@@ -71,6 +71,78 @@ START_TEST(moderators_are_notified_of_who_waits)
 }
 END_TEST
 
+static void set_door(const char *state)
+{
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/door", room_path),
+		  arena_text(stand.arena, "{\"state\":%s}", state));
+}
+
+/* Only those inside who may decide about it; and what is the same again, nobody. */
+START_TEST(moderators_are_notified_of_what_the_door_does)
+{
+	static const char *const states[] = { "\"ask\"", "\"locked\"", "null", "\"open\"" };
+
+	(void)ask(200, METHOD_POST, filled("/v2/templates/TEMPLATE/roles/guard"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	kit_join("PA_2", "eve", "eve", "e2");
+	(void)snprintf(kit.people[1].role, sizeof kit.people[1].role, "guard");
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":2");
+	for (int i = 0; i < ROWS(states); i++) {
+		set_door(states[i]);
+		set_door(states[i]);
+		ck_assert_str_eq(
+			await_messages((size_t)i + 1),
+			arena_text(stand.arena, "{\"type\":\"door\",\"state\":%s}", states[i]));
+		ck_assert_str_eq(text_at(last_request("SendData"), "topic"), "anteroom");
+		ck_assert(json_equal(
+			json_object_get(last_request("SendData"), "destination_identities"),
+			parsed("[\"eve\"]")));
+	}
+	ck_assert_uint_eq(events("room.*"), 1);
+}
+END_TEST
+
+/* Who comes with an access of before, while the room is locked. Ada was inside. */
+static const struct {
+	const char *identity, *user_id, *entry, *role;
+	bool is_out;
+} latecomers[] = {
+	{ "eve", "eve", "e2", "guest", true },	  { "eve#1", "eve", "e2", "guest", true },
+	{ "ada#2", "ada", "e9", "guest", true },  { "ada#1", "ada", "e1", "guest", false },
+	{ "cleo", "cleo", "e3", "guest", false }, { "cleo", "cleo", "e4", "guest", false },
+	{ "eve", "eve", "e2", "guard", false },	  { "crew", "crew", "", "guest", false },
+};
+
+START_TEST(a_locked_room_lets_in_who_was_inside)
+{
+	(void)ask(200, METHOD_POST, filled("/v2/templates/TEMPLATE/roles/guard"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	kit_join("PA_2", "cleo", "cleo", "e3");
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":2");
+	set_door("\"locked\"");
+	kit_join("PA_3", latecomers[_i].identity, latecomers[_i].user_id, latecomers[_i].entry);
+	(void)snprintf(kit.people[2].role, sizeof kit.people[2].role, "%s", latecomers[_i].role);
+	(void)ask_until("/v2/events?type=peer.join.success", "\"user_id\":\"cleo\"");
+	if (latecomers[_i].is_out) {
+		ck_assert_str_eq(text_at(await_request(REMOVE), "identity"),
+				 latecomers[_i].identity);
+		(void)ask_until("/v2/events?limit=100", "\"cause\":\"not_admitted\"");
+		ck_assert_uint_eq(kit.count, 2);
+		return;
+	}
+	while (events("peer.join.success") < 3) {
+		(void)ask(200, METHOD_GET, room_path, NULL);
+		(void)poll(NULL, 0, 20);
+	}
+	/* A later change shows that the rules have been enforced. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
+	(void)await_request(END);
+	ck_assert_ptr_null(last_request(REMOVE));
+}
+END_TEST
+
 /* Changes of a template, and who is to be notified that what their role may do has changed. Ada is
  * a host, Eve a guest. */
 static const struct {
@@ -705,6 +777,8 @@ void add_door(TCase *live, TCase *inside)
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
 	tcase_add_loop_test(live, a_survey_of_a_deleted_room_ends, 0, 2);
 	tcase_add_test(live, moderators_are_notified_of_who_waits);
+	tcase_add_test(live, moderators_are_notified_of_what_the_door_does);
+	tcase_add_loop_test(live, a_locked_room_lets_in_who_was_inside, 0, ROWS(latecomers));
 	tcase_add_loop_test(live, people_are_notified_that_their_role_has_changed, 0,
 			    ROWS(role_changes));
 	tcase_add_test(live, many_changes_of_roles_are_few_messages);
