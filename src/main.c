@@ -46,6 +46,8 @@ static const struct command commands[] = {
 	{ "peer role",       "ROOM PEER ROLE", "gives a person inside another role; PEER is the ID from the list", command_client },
 	{ "peer mute",       "ROOM PEER audio|video|screen", "mutes what a person inside publishes", command_client },
 	{ "peer unmute",     "ROOM PEER audio|video|screen", "unmutes it, if the media server allows that", command_client },
+	{ "peer hand",       "ROOM PEER up|down", "raises or lowers the hand of a person inside", command_client },
+	{ "peer lower",      "ROOM",       "lowers the hands of all people inside a room", command_client },
 	{ "peer remove",     "ROOM PEER",  "puts a person out of a room", command_client },
 	{ "door list",       "ROOM",       "lists who waits to be let into a room", command_client },
 	{ "door admit",      "ROOM all|TICKETS", "lets in everyone who waits, or those with these IDs, separated by commas", command_client },

@@ -68,6 +68,9 @@ struct access_guest {
 	/* What tells this stay's token from others of the same user_id: 32 hex digits. */
 	struct slice entry;
 	struct slice code; /* identifies the code; empty if the person has none */
+	/* When the person raised a hand, as text; empty if it is down. data NULL: as it is. Only
+	 * for somebody inside (server_update_person). */
+	struct slice hand;
 };
 
 /* Sets what the server cannot enforce of the guest's role, and returns how many that is. */

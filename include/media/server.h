@@ -93,6 +93,7 @@ struct server_person {
 	/* As in the token, and empty if the token did not have it. But without a user_id, user_id
 	 * is the identity. */
 	struct slice user_id, role, entry, code;
+	struct slice hand; /* when it was raised, as server_update_person has said */
 	struct slice name, metadata;
 	enum name_origin name_origin;
 	unsigned rights; /* of enum server_right; 0 if the server did not say */
@@ -168,8 +169,8 @@ void server_remove_person(struct arena *arena, const struct server *server, int6
 			  struct slice room, struct slice identity, struct server_request *request);
 /* Builds the request to set what a person is and may do, all at once. guest: role, user_id, entry,
  * code, and what the role may do. If role.data is NULL, all of these stay as they are. If name.data
- * is NULL, the name and its origin stay. If metadata.data is NULL, the metadata stays. The type
- * must have SERVER_ROLE. */
+ * is NULL, the name and its origin stay; if hand.data is NULL, so does the hand. If metadata.data
+ * is NULL, the metadata stays. The type must have SERVER_ROLE. */
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
 			  const struct access_guest *guest, struct slice metadata,

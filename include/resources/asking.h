@@ -38,7 +38,8 @@ enum asked_rank {
 /* What somebody changes of themselves. */
 #define ASKED_PART_NAME 1U
 #define ASKED_PART_METADATA 2U
-#define ASKED_PARTS 2
+#define ASKED_PART_HAND 4U /* and nothing else of the metadata */
+#define ASKED_PARTS 3
 
 struct media_client; /* background/media_client.h */
 

@@ -10,7 +10,7 @@ extern const struct shape active_room_shape, active_peers_shape, active_peer_sha
 extern const struct shape mute_shape, mute_all_shape, muted_shape, update_shape, remove_shape;
 extern const struct shape removed_shape, end_shape;
 extern const struct shape updated_peer_shape, message_shape, done_shape;
-extern const struct shape door_change_shape, door_shape;
+extern const struct shape door_change_shape, door_shape, lower_shape;
 extern const struct shape tickets_shape, decision_shape, decided_shape, admit_shape, admitted_shape;
 extern const struct shape live_session_shape, session_peer_shape, usage_shape;
 extern const struct shape active_peers_query, session_list_query, session_peers_query;

@@ -119,6 +119,9 @@ static const struct client_command {
 	{ "peer role", "updateActivePeer", changed_peer_columns, .sent = { { "role", OPERAND }, { "door", ASK_OPTION } } },
 	{ "peer mute", "mutePeer", done_columns, .sent = { { "type", OPERAND }, { "mute", ON } } },
 	{ "peer unmute", "mutePeer", done_columns, .sent = { { "type", OPERAND }, { "mute", OFF } } },
+	{ "peer hand", "updateActivePeer", peer_columns, .sent = {
+		{ "hand", OPERAND, .meanings = { { "up", "true" }, { "down", "false" } } } } },
+	{ "peer lower", "lowerHands", done_columns, .sent = { { .name = "role" } } },
 	{ "peer remove", "removePeers", removed_columns, .sent = {
 		{ "peer_id", OPERAND },
 		{ .name = "reason" },

@@ -334,6 +334,18 @@ static void put_rights(json_t *body, const struct access_guest *guest)
 	put_source(sources, guest->screen_audio, "SCREEN_SHARE_AUDIO");
 }
 
+/* LiveKit keeps the attributes that are not sent. */
+static void put_hand(json_t *body, struct slice hand)
+{
+	json_t *attributes = json_object_get(body, "attributes");
+
+	if (attributes == NULL) {
+		attributes = json_object();
+		object_put(body, "attributes", attributes);
+	}
+	object_put(attributes, "hand", json_of_text(hand));
+}
+
 /* An empty name or metadata would be left as it is, so no metadata is one blank. */
 static void update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
@@ -344,6 +356,8 @@ static void update_person(struct arena *arena, const struct server *server, int6
 
 	if (guest->role.data != NULL)
 		put_rights(body, guest);
+	if (guest->hand.data != NULL)
+		put_hand(body, guest->hand);
 	if (guest->name.size > 0)
 		object_put(body, "name", json_of_text(text_cut(guest->name, NAME_MOST)));
 	if (metadata.data != NULL)
@@ -529,6 +543,7 @@ static bool read_participant(const json_t *message, struct server_person *person
 		.role = text_or_empty(json_object_get(attributes, "role")),
 		.entry = text_or_empty(json_object_get(attributes, "entry")),
 		.code = text_or_empty(json_object_get(attributes, "code")),
+		.hand = text_or_empty(json_object_get(attributes, "hand")),
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),
 		.name_origin = (enum name_origin)origin,

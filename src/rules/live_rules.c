@@ -238,7 +238,8 @@ static const struct text_rule metadata_text = {
 	.counts_bytes = true,
 };
 static const struct rule update_rules[] = {
-	{ "peerUpdate", "At least one of name, role and metadata is required, and role with door.", check_update },
+	{ "peerUpdate", "At least one of name, role, metadata and hand is required, and role with door; metadata and hand "
+	  "exclude each other.", check_update },
 	{ NULL, NULL, NULL },
 };
 static const struct field update_fields[] = {
@@ -246,6 +247,9 @@ static const struct field update_fields[] = {
 	  DOC("The name that others see. From inside, the name of somebody else inside gets a number.") },
 	{ "role",     TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("A role of the room's template.") },
 	{ "metadata", TEXT(metadata_text), EXAMPLE("{\"isHandRaised\":true}"), DOC("Text for programs in the room.") },
+	{ "hand",     BOOLEAN(),
+	  DOC("Whether the person's hand is up: isHandRaised in the metadata, of which the rest stays. From inside, others' "
+	      "hands can only be lowered, which needs mute.") },
 	{ "door",     ONE_OF("ask"), ABSENT_IF_EMPTY,
 	  DOC("With role: whether the code by which the person came asks at the door until the session closes. Needs "
 	      "removeOthers, too.") },
@@ -255,13 +259,21 @@ const struct shape update_shape = {
 };
 static void check_update(struct rule_context *context, const json_t *object)
 {
+	if (json_object_get(object, "hand") != NULL && rule_was_sent(context, "/metadata"))
+		schema_fault(context, "/metadata", "must not be sent with hand");
 	if (json_object_get(object, "door") != NULL) {
 		if (json_object_get(object, "role") == NULL)
 			schema_fault(context, "/role", "is required with door");
-	} else if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata")) {
-		schema_fault(context, "/role", "is required unless name or metadata is sent");
+	} else if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata") &&
+		   !rule_was_sent(context, "/hand")) {
+		schema_fault(context, "/role", "is required unless name, metadata or hand is sent");
 	}
 }
+
+static const struct field lower_fields[] = {
+	{ "role", TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("Only the hands of people with this role.") },
+};
+const struct shape lower_shape = { "HandsLowered", FIELDS(lower_fields), .doc = "Whose hands to lower." };
 
 static const struct field mute_fields[] = {
 	{ "type", ONE_OF("audio", "video", "screen"), FLAGS(FIELD_REQUIRED), DOC("Which tracks.") },

@@ -111,6 +111,8 @@ peer list
 peer role
 peer mute
 peer unmute
+peer hand
+peer lower
 peer remove
 door list
 door admit
@@ -198,6 +200,8 @@ check 2 'room mute: audio|video is missing' room mute x
 check 2 'room mute: --hold and --free cannot be combined' room mute x audio --hold --free
 check 2 'peer role: ROLE is missing' peer role x y
 check 2 'peer mute: audio|video|screen is missing' peer mute x y
+check 2 'peer hand: up|down is missing' peer hand x y
+check 2 'door set: open|ask|locked|roles is missing' door set x
 check 2 'peer remove: PEER is missing' peer remove x
 check 2 'code add: ROOM is missing' code add
 check 2 'code rotate: ROLE is missing' code rotate x

@@ -612,6 +612,8 @@ asks room mute lesson-1 audio --free
 asks peer mute lesson-1 "$peer" audio
 asks peer unmute lesson-1 "$peer" screen
 asks peer role lesson-1 "$peer" host
+asks peer hand lesson-1 "$peer" up
+asks peer lower lesson-1 --role host
 asks peer remove lesson-1 "$peer" --reason noise --ban-for 1h
 grep -qF 'the person is banned' err || fail "peer remove: $(cat err)"
 run 0 ban list --user-id u2 --room "$id"
@@ -627,6 +629,10 @@ END
 refuses 1 room mute lesson-1 screen --role host <<'END'
 anteroom room mute: 400 Invalid body param
   /type: must be one of audio, video, got "screen"
+END
+refuses 1 peer hand lesson-1 "$peer" sideways <<'END'
+anteroom peer hand: 400 Invalid body param
+  /hand: must be a boolean, got "sideways"
 END
 refuses 1 peer role lesson-1 "$peer" nobody <<'END'
 anteroom peer role: 400 Invalid body param

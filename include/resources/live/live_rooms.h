@@ -28,10 +28,14 @@ handler active_peers_settle_mute;
 handler active_rooms_mute;
 handler active_rooms_settle_mute;
 
-/* Changes name, role or metadata. A name that somebody inside has typed is cleaned. */
+/* Changes name, role, metadata or hand. A name that somebody inside has typed is cleaned. */
 body_check active_peers_check;
 handler active_peers_update;
 handler active_peers_settle_update;
+
+/* Lowers the hands of others: asks for the people first, then some at a time. */
+handler active_rooms_lower_hands;
+handler active_rooms_settle_lower_hands;
 
 /* Puts people out; what has their entry does not come back. */
 handler active_rooms_remove;

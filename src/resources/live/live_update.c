@@ -15,6 +15,7 @@
 #include "resources/live/live_names.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/live_door.h"
+#include "resources/live/live_hands.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
 #include "resources/stored/revocations.h"
@@ -34,6 +35,7 @@ struct seen {
 	struct server_person person;
 	struct server_track *tracks;
 	size_t count;
+	struct slice metadata; /* with the hand; data NULL if none was sent */
 };
 
 struct update {
@@ -42,6 +44,7 @@ struct update {
 	struct server server;
 	struct template_record template;
 	struct slice name, metadata; /* data NULL: not sent */
+	struct slice hand; /* as the media server is told (struct access_guest) */
 	struct slice role; /* new or old */
 	const json_t
 		*role_document; /* NULL if the person's role is deleted, and no other was sent */
@@ -97,6 +100,19 @@ static struct asking *update_ask(struct call *call, const struct update *update)
 			     : live_ask(call, &view->live.backend, 1);
 }
 
+/* Everybody may raise and lower their own hand; a moderator may lower others'. */
+static bool may_set_hand(const struct call *call, const struct update *update, struct fault *fault)
+{
+	const struct live_view *view = update->view;
+	const json_t *hand = call_member(call, "hand");
+
+	if (hand == NULL || !view->is_inside || slice_equal(update->peer.entry, view->caller.entry))
+		return true;
+	if (json_is_true(hand))
+		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
+	return live_may_act(view, "mute", fault);
+}
+
 /* Finds whom the call is about, and checks that the caller may do so. */
 static bool find_update(struct call *call, struct update *update, struct fault *fault)
 {
@@ -131,6 +147,8 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
 	if (update->name.data != NULL && view->is_inside && view->name_is_fixed)
 		return fault_set(fault, FAULT_FORBIDDEN, "The name is fixed");
+	if (!may_set_hand(call, update, fault))
+		return false;
 	return live_find_server(call, &view->live.backend, &update->server, fault) &&
 	       call_can_act(call, update->server.type, SERVER_ROLE, fault);
 }
@@ -165,6 +183,7 @@ static struct access_guest guest_of(const struct update *update)
 	struct access_guest guest = {
 		.name = update->name,
 		.name_origin = update->view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
+		.hand = update->hand,
 	};
 
 	if (update->role_document == NULL)
@@ -295,6 +314,8 @@ static bool load_updated(struct call *call, struct update *update, struct fault 
 		.name = text_of_json(call_member(call, "name")),
 		.metadata = text_of_json(call_member(call, "metadata")),
 	};
+	if (call_member(call, "hand") != NULL)
+		update->metadata = ((const struct seen *)call->asking->prepared)->metadata;
 	if (!id_parse(call->parameters[0], &id) ||
 	    !room_find(call, &id, STORE_TO_SHOW, &view->room, &is_there, fault) || !is_there ||
 	    !live_load(call, &id, STORE_TO_CHANGE, &view->live, fault))
@@ -362,6 +383,20 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	return answer_updated(call, &update, &person, tracks, count);
 }
 
+/* Returns what somebody changes of themselves (struct asked). */
+static unsigned parts_of(const struct call *call)
+{
+	unsigned parts = 0;
+
+	if (call_member(call, "name") != NULL)
+		parts |= ASKED_PART_NAME;
+	if (call_member(call, "metadata") != NULL)
+		parts |= ASKED_PART_METADATA | ASKED_PART_HAND;
+	if (call_member(call, "hand") != NULL)
+		parts |= ASKED_PART_HAND;
+	return parts;
+}
+
 bool active_peers_settle_update(struct call *call, struct fault *fault)
 {
 	struct server_person person;
@@ -391,18 +426,22 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 		if (!names_find(call, &request, &update.name, fault))
 			return false;
 	}
+	if (call_member(call, "hand") != NULL &&
+	    !hand_set(call, &person, json_is_true(call_member(call, "hand")), &update.metadata,
+		      fault))
+		return false;
+	if (update.metadata.data != NULL)
+		update.hand = hand_of(call, &person, update.metadata);
 	asking = update_ask(call, &update);
 	guest = guest_of(&update);
 	asking->step = STEP_UPDATE;
 	asking->notes = guest.role.data == NULL ? 0 : server_rights_of(&guest);
-	if (asking->rank == ASKED_FOR_ONESELF) {
-		asking->asked[0].parts = (update.name.data != NULL ? ASKED_PART_NAME : 0) |
-					 (update.metadata.data != NULL ? ASKED_PART_METADATA : 0);
-		asking->prepared = seen = arena_alloc(call->arena, sizeof *seen);
-		*seen = (struct seen){ guest.role, person, tracks, count };
-		if (guest.role.data != NULL)
-			seen->role = arena_copy(call->arena, guest.role);
-	}
+	asking->prepared = seen = arena_alloc(call->arena, sizeof *seen);
+	*seen = (struct seen){ guest.role, person, tracks, count, update.metadata };
+	if (guest.role.data != NULL)
+		seen->role = arena_copy(call->arena, guest.role);
+	if (asking->rank == ASKED_FOR_ONESELF)
+		asking->asked[0].parts = parts_of(call);
 	asking->asked[0].about = arena_copy(call->arena, update.peer.uuid);
 	if (update.name.data != NULL)
 		asking->asked[0].name = arena_copy(call->arena, update.name);

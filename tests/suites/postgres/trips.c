@@ -396,6 +396,7 @@ static const struct {
 	  501, 5, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/mute", "{\"type\":\"audio\",\"hold\":true}", 501, 4,
 	  NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/lower-hands", "{}", 501, 4, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/send-message", "{\"message\":\"x\"}", 501, 4, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/remove-peers", "{\"peer_id\":\"$p\"}", 501, 4, NULL,
 	  0 },

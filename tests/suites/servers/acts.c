@@ -185,16 +185,16 @@ static const struct {
 	{ "peers/PEER", "{\"role\":\"king\"}", ANSWERS, false, 400,
 	  "/role: must be a role of the room's template, got \\\"king\\\"", NULL, NULL },
 	{ "peers/PEER", "{\"name\":\"\"}", ANSWERS, false, 400,
-	  "/role: is required unless name or metadata is sent", NULL, NULL },
+	  "/role: is required unless name, metadata or hand is sent", NULL, NULL },
 	/* Invisible names are as good as none, also from inside. */
 	{ "peers/PEER", "{\"name\":\"\\u200b \\u3164\"}", ANSWERS, false, 400,
-	  "/role: is required unless name or metadata is sent", NULL, NULL },
+	  "/role: is required unless name, metadata or hand is sent", NULL, NULL },
 	{ "peers/PEER", "{\"name\":\"\\ud82f\\udca0\"}", ANSWERS, false, 400,
-	  "/role: is required unless name or metadata is sent", NULL, NULL },
+	  "/role: is required unless name, metadata or hand is sent", NULL, NULL },
 	{ "peers/PEER", "{\"name\":\"\\u202e\\u2800\"}", ANSWERS, true, 400,
-	  "/role: is required unless name or metadata is sent", NULL, NULL },
+	  "/role: is required unless name, metadata or hand is sent", NULL, NULL },
 	{ "peers/PEER", "{\"name\":\"\\ud82f\\udca3\\t\"}", ANSWERS, true, 400,
-	  "/role: is required unless name or metadata is sent", NULL, NULL },
+	  "/role: is required unless name, metadata or hand is sent", NULL, NULL },
 	{ "peers/PEER", "{\"name\":\"\\u2060\\ufe0f\",\"role\":\"guest\"}", ANSWERS, false, 200,
 	  "\"name\":\"Ada\",\"user_id\":\"ada\"", UPDATE, NULL },
 	{ "peers/PEER", "{\"name\":\"\\ud82f\\udca2\",\"metadata\":\"x\"}", ANSWERS, true, 200,
@@ -563,6 +563,11 @@ static const struct {
 	{ METHOD_POST, "/end-room?validate_only=true", "{\"lock\":true}" },
 	{ METHOD_GET, "/tickets", NULL },
 	{ METHOD_POST, "/tickets?validate_only=true", "{\"admit\":\"all\"}" },
+	{ METHOD_POST, "/door?validate_only=true", "{\"state\":\"ask\"}" },
+	{ METHOD_POST, "/peers/EVE?validate_only=true", "{\"hand\":false}" },
+	{ METHOD_POST, "/peers/EVE?validate_only=true", "{\"hand\":true}" },
+	{ METHOD_POST, "/peers/ADA?validate_only=true", "{\"hand\":true}" },
+	{ METHOD_POST, "/lower-hands?validate_only=true", "{}" },
 };
 
 /* The first digits of the statuses, in the order of the questions; 4 is 403. Nobody inside can
@@ -571,21 +576,21 @@ static const struct {
 	enum caller_kind kind;
 	const char *of, *statuses;
 } askers[] = {
-	{ MANAGES, NULL, "224222222222222222" },
-	{ HAS_KEY, "live:write", "224222222222222244" },
-	{ HAS_KEY, "live:read", "224444444444444444" },
-	{ HAS_KEY, "rooms:write", "444444444444444444" },
-	{ HAS_KEY, "tickets:write", "444444444444444422" },
-	{ IS_INSIDE, "pollRead", "442444424444444444" },
-	{ IS_INSIDE, "sendRoomState", "222444424444444444" },
-	{ IS_INSIDE, "changeRole", "442244424444444444" },
-	{ IS_INSIDE, "mute", "442444422424444444" },
-	{ IS_INSIDE, "unmute", "442444424244444444" },
-	{ IS_INSIDE, "removeOthers", "442444424444224422" },
-	{ IS_INSIDE, "endRoom", "442444424444442244" },
-	{ WAS_REMOVED, NULL, "444444444444444444" },
-	{ IS_ELSEWHERE, NULL, "444444444444444444" },
-	{ IS_NOT_THERE, NULL, "444444444444444444" },
+	{ MANAGES, NULL, "22422222222222222222222" },
+	{ HAS_KEY, "live:write", "22422222222222224442222" },
+	{ HAS_KEY, "live:read", "22444444444444444444444" },
+	{ HAS_KEY, "rooms:write", "44444444444444444444444" },
+	{ HAS_KEY, "tickets:write", "44444444444444442224444" },
+	{ IS_INSIDE, "pollRead", "44244442444444444444424" },
+	{ IS_INSIDE, "sendRoomState", "22244442444444444444424" },
+	{ IS_INSIDE, "changeRole", "44224442444444444444424" },
+	{ IS_INSIDE, "mute", "44244442242444444442422" },
+	{ IS_INSIDE, "unmute", "44244442424444444444424" },
+	{ IS_INSIDE, "removeOthers", "44244442444422442224424" },
+	{ IS_INSIDE, "endRoom", "44244442444444224444424" },
+	{ WAS_REMOVED, NULL, "44444444444444444444444" },
+	{ IS_ELSEWHERE, NULL, "44444444444444444444444" },
+	{ IS_NOT_THERE, NULL, "44444444444444444444444" },
 };
 
 static const char *with_ids(const char *text, const char *ada, const char *eve)
@@ -689,6 +694,189 @@ START_TEST(callers_do_what_they_may)
 }
 END_TEST
 
+/* ---- hands ---- */
+
+#define UP "{\"isHandRaised\":true}"
+
+/* What happens to Eve's hand. Before, the media server has her metadata and perhaps the time at
+ * which her hand went up. */
+static const struct {
+	const char *metadata, *time;
+	const char *body;
+	bool is_inside; /* Eve herself calls */
+	int status;
+	const char *text; /* in the response */
+	/* What the media server is told: the metadata; and the attribute: `now`, a value, or NULL
+	 * if it stays. */
+	const char *told, *hand;
+} hands[] = {
+	{ "", "", "{\"hand\":true}", true, 200, "isHandRaised\\\":true", UP, "now" },
+	{ "{\"seat\":4}", "", "{\"hand\":true}", true, 200, "seat",
+	  "{\"seat\":4,\"isHandRaised\":true}", "now" },
+	{ "{\"seat\":4}", "", "{\"hand\":true}", false, 200, "seat",
+	  "{\"seat\":4,\"isHandRaised\":true}", "now" },
+	{ "{\"isHandRaised\":true,\"seat\":4}", "5", "{\"hand\":false}", true, 200, "seat",
+	  "{\"seat\":4}", "" },
+	{ "{\"isHandRaised\":true,\"seat\":4}", "5", "{\"hand\":false}", false, 200, "seat",
+	  "{\"seat\":4}", "" },
+	{ UP, "5", "{\"hand\":false}", true, 200, "\"metadata\":\"\"", " ", "" },
+	/* As it is already. */
+	{ UP, "5", "{\"hand\":true}", true, 200, "isHandRaised", UP, NULL },
+	{ "{}", "", "{\"hand\":false}", true, 200, "eve", " ", NULL },
+	/* The time was never told, or the hand went down otherwise. */
+	{ UP, "", "{\"hand\":true}", true, 200, "isHandRaised", UP, "now" },
+	{ "{}", "5", "{\"hand\":false}", true, 200, "eve", " ", "" },
+	/* The same by the metadata as a whole. */
+	{ "", "", "{\"metadata\":\"{\\\"isHandRaised\\\":true}\"}", true, 200, "isHandRaised", UP,
+	  "now" },
+	{ UP, "5", "{\"metadata\":\"{\\\"isHandRaised\\\":true,\\\"seat\\\":4}\"}", true, 200,
+	  "seat", "{\"isHandRaised\":true,\"seat\":4}", NULL },
+	{ UP, "5", "{\"metadata\":\"\"}", true, 200, "eve", " ", "" },
+	{ UP, "5", "{\"metadata\":\"seat 4\"}", true, 200, "seat 4", "seat 4", "" },
+	{ "", "", "{\"metadata\":\"{\\\"isHandRaised\\\":1}\"}", true, 200, "eve",
+	  "{\"isHandRaised\":1}", NULL },
+	{ UP, "5", "{\"name\":\"Eva\"}", true, 200, "Eva", NULL, NULL },
+	/* Refused. */
+	{ "seat 4", "", "{\"hand\":true}", true, 409, "Metadata is no object", NULL, NULL },
+	{ "[1]", "", "{\"hand\":false}", false, 409, "Metadata is no object", NULL, NULL },
+	{ "", "", "{\"hand\":true,\"metadata\":\"x\"}", true, 400,
+	  "/metadata: must not be sent with hand", NULL, NULL },
+	{ "", "", "{\"hand\":true,\"metadata\":\"\"}", true, 400,
+	  "/metadata: must not be sent with hand", NULL, NULL },
+	{ "", "", "{\"hand\":1}", true, 400, "/hand: must be", NULL, NULL },
+};
+
+START_TEST(a_hand_goes_up_and_down)
+{
+	const json_t *update, *hand;
+	const char *path;
+	int64_t before;
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	(void)snprintf(kit.people[1].metadata, sizeof kit.people[1].metadata, "%s",
+		       hands[_i].metadata);
+	(void)snprintf(kit.people[1].hand, sizeof kit.people[1].hand, "%s", hands[_i].time);
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":2");
+	path = arena_text(stand.arena, "%s/peers/%s", room_path, id_of_peer("eve"));
+	if (hands[_i].is_inside)
+		bearer = token_with_entry("e2");
+	before = clock_now(&clock_system);
+	ck_assert_ptr_nonnull(
+		strstr(ask(hands[_i].status, METHOD_POST, path, hands[_i].body), hands[_i].text));
+	update = last_request(UPDATE);
+	ck_assert_int_eq(update != NULL, hands[_i].status == 200);
+	if (update == NULL)
+		return;
+	ck_assert_int_eq(json_object_get(update, "metadata") != NULL, hands[_i].told != NULL);
+	if (hands[_i].told != NULL)
+		ck_assert_str_eq(text_at(update, "metadata"), hands[_i].told);
+	ck_assert_ptr_nonnull(json_object_get(update, "permission"));
+	hand = json_object_get(json_object_get(update, "attributes"), "hand");
+	ck_assert_int_eq(hand != NULL, hands[_i].hand != NULL);
+	if (hand != NULL && strcmp(hands[_i].hand, "now") == 0) {
+		ck_assert_int_ge(strtoll(json_string_value(hand), NULL, 10), before);
+		ck_assert_int_le(strtoll(json_string_value(hand), NULL, 10),
+				 clock_now(&clock_system));
+	} else if (hand != NULL) {
+		ck_assert_str_eq(json_string_value(hand), hands[_i].hand);
+	}
+}
+END_TEST
+
+/* Ada is a host, and has the entry e1; Eve and the crew are guests, of whom only Eve came by this
+ * service. All hands are up. */
+static const struct {
+	const char *body;
+	bool is_inside; /* Ada calls */
+	enum how how; /* of the acts */
+	int status;
+	const char *text;
+	const char *lowered; /* identities, in their order */
+} lowerings[] = {
+	{ "{}", false, ANSWERS, 200, "{\"message\":\"hands are lowered\"}", "ada#1 eve crew" },
+	{ "{}", true, ANSWERS, 200, "hands are lowered", "eve crew" },
+	{ "{\"role\":\"guest\"}", false, ANSWERS, 200, "hands are lowered", "eve crew" },
+	{ "{\"role\":\"host\"}", true, ANSWERS, 200, "hands are lowered", "" },
+	{ "{\"role\":\"\"}", true, ANSWERS, 200, "hands are lowered", "eve crew" },
+	{ "{\"role\":\"king\"}", false, ANSWERS, 400, "must be a role of the room's template", "" },
+	{ "{}", false, LOSES_ACTS, 504, "It may have been done", "ada#1 eve crew" },
+	{ "{}", false, FAILS, 502, "status 500", "" },
+	{ "{}", false, HANGS, 502, "timed out", "" },
+};
+
+START_TEST(hands_are_lowered)
+{
+	struct buffer lowered = BUFFER_INITIAL(stand.arena);
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	kit_join("PA_3", "crew", "crew", "");
+	kit_join("PA_4", "dora", "dora", "e4");
+	for (size_t i = 0; i < 4; i++) {
+		(void)snprintf(kit.people[i].metadata, sizeof kit.people[i].metadata, "%s",
+			       i < 2   ? "{\"seat\":4,\"isHandRaised\":true}"
+			       : i < 3 ? "m"
+				       : "{\"isHandRaised\":false}");
+		(void)snprintf(kit.people[i].hand, sizeof kit.people[i].hand, "%s",
+			       i == 2 ? "5" : "");
+		if (i > 0)
+			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "guest");
+	}
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":4");
+	if (lowerings[_i].is_inside)
+		bearer = token_with_entry("e1");
+	kit_set(lowerings[_i].how);
+	ck_assert_ptr_nonnull(strstr(ask(lowerings[_i].status, METHOD_POST,
+					 arena_text(stand.arena, "%s/lower-hands", room_path),
+					 lowerings[_i].body),
+				     lowerings[_i].text));
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const identities[] = { "ada#1", "eve", "crew", "dora" };
+
+		for (size_t j = 0; j < receiver_count(stand.receiver); j++) {
+			const struct received *received = receiver_request(stand.receiver, j);
+			const json_t *body = parsed(received->body);
+
+			if (strstr(received->path, "/" UPDATE) == NULL ||
+			    strcmp(text_at(body, "identity"), identities[i]) != 0)
+				continue;
+			buffer_append_text(&lowered, lowered.size > 0 ? " " : "");
+			buffer_append_text(&lowered, identities[i]);
+			ck_assert(json_equal(json_object_get(body, "attributes"),
+					     parsed("{\"hand\":\"\"}")));
+			ck_assert_ptr_null(json_object_get(body, "permission"));
+			if (i == 2)
+				ck_assert_ptr_null(json_object_get(body, "metadata"));
+			else
+				ck_assert_str_eq(text_at(body, "metadata"), "{\"seat\":4}");
+		}
+	}
+	ck_assert_str_eq(arena_copy(stand.arena, buffer_slice(&lowered)).data,
+			 lowerings[_i].lowered);
+}
+END_TEST
+
+/* More than one round. */
+START_TEST(many_hands_are_lowered)
+{
+	for (size_t i = 1; i < 250; i++)
+		kit_join(arena_text(stand.arena, "PA_more_%zu", i),
+			 arena_text(stand.arena, "more%zu", i), "", "");
+	for (size_t i = 0; i < 250; i++)
+		(void)snprintf(kit.people[i].metadata, sizeof kit.people[i].metadata, UP);
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":250");
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/lower-hands", room_path), "{}");
+	ck_assert_uint_eq(requests_of(UPDATE), 250);
+	for (size_t i = 0; i < 250; i++)
+		ck_assert_str_eq(kit.people[i].metadata, " ");
+	/* The records have what the media server has. */
+	(void)ask_until(arena_text(stand.arena, "%s/peers?role=host", room_path),
+			"\"name\":\"Ada\",\"user_id\":\"ada\",\"metadata\":\"\"");
+}
+END_TEST
+
 void add_acts(TCase *live, TCase *promises, TCase *inside)
 {
 	tcase_add_loop_test(live, the_last_event_has_its_time, 0, ROWS(last_events));
@@ -702,4 +890,7 @@ void add_acts(TCase *live, TCase *promises, TCase *inside)
 	tcase_add_test(promises, acts_at_a_new_server_are_not_held_up);
 	tcase_add_loop_test(promises, the_caller_is_put_out_last, 0, 2);
 	tcase_add_loop_test(inside, callers_do_what_they_may, 0, ROWS(askers));
+	tcase_add_loop_test(inside, a_hand_goes_up_and_down, 0, ROWS(hands));
+	tcase_add_loop_test(inside, hands_are_lowered, 0, ROWS(lowerings));
+	tcase_add_test(inside, many_hands_are_lowered);
 }

@@ -203,17 +203,19 @@ static json_t *person_of(size_t i)
 
 	json_t *tracks = kit.tracks == NULL ? NULL : json_loads(kit.tracks, 0, NULL);
 	json_t *person = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
+		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*, s:s*}, s:["
 		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
 		"s:o*}",
 		"sid", kit.people[i].sid, "identity", kit.people[i].identity, "state", "ACTIVE",
-		"name", kit.people[i].name, "metadata", "m", "joined_at_ms", kit.people[i].joined,
-		"attributes", "user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
-		kit.people[i].entry, "code", kit.people[i].code, "tracks", "sid", "TR_1", "type",
-		"VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
-		(kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO", "source",
-		"MICROPHONE", "version", "unix_micro", (kit.people[i].joined - 1500) * 1000, "sid",
-		"TR_3", "type", "DATA", "permission", permission);
+		"name", kit.people[i].name, "metadata", kit.people[i].metadata, "joined_at_ms",
+		kit.people[i].joined, "attributes", "user_id", kit.people[i].user_id, "role",
+		kit.people[i].role, "entry", kit.people[i].entry, "code", kit.people[i].code,
+		"hand", kit.people[i].hand[0] == '\0' ? NULL : kit.people[i].hand, "tracks", "sid",
+		"TR_1", "type", "VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version",
+		"unix_micro", (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO",
+		"source", "MICROPHONE", "version", "unix_micro",
+		(kit.people[i].joined - 1500) * 1000, "sid", "TR_3", "type", "DATA", "permission",
+		permission);
 	if (tracks != NULL)
 		(void)json_object_set_new(person, "tracks", tracks);
 	return person;
@@ -242,6 +244,12 @@ static void take_permission(size_t i, const json_t *permission)
 		(void)snprintf(kit.people[i].permission, sizeof kit.people[i].permission, "%s",
 			       text);
 	free(text);
+}
+
+static void take_text(const json_t *text, char *place, size_t size)
+{
+	if (json_is_string(text))
+		(void)snprintf(place, size, "%s", json_string_value(text));
 }
 
 static json_t *answer_of(const char *method, const json_t *body, int *status)
@@ -296,6 +304,10 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "%s", role);
 		if (name != NULL)
 			(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
+		take_text(json_object_get(body, "metadata"), kit.people[i].metadata,
+			  sizeof kit.people[i].metadata);
+		take_text(json_object_get(json_object_get(body, "attributes"), "hand"),
+			  kit.people[i].hand, sizeof kit.people[i].hand);
 		take_permission(i, json_object_get(body, "permission"));
 		return person_of(i);
 	}
@@ -373,7 +385,8 @@ void kit_join(const char *sid, const char *identity, const char *user_id, const 
 	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
 	(void)snprintf(kit.people[kit.count].name, sizeof kit.people[kit.count].name, "%s",
 		       strcmp(user_id, "ada") == 0 ? "Ada" : identity);
-	kit.people[kit.count].permission[0] = '\0';
+	kit.people[kit.count].permission[0] = kit.people[kit.count].hand[0] = '\0';
+	(void)snprintf(kit.people[kit.count].metadata, sizeof kit.people[kit.count].metadata, "m");
 	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
 	kit.count++;
 	pthread_mutex_unlock(&kit.lock);

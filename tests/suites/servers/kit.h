@@ -97,6 +97,7 @@ extern struct kit {
 		const char *sid, *identity, *user_id, *entry;
 		const char *code; /* or NULL */
 		char role[32], name[64];
+		char metadata[128], hand[24]; /* hand: an attribute; empty: none */
 		char permission[200]; /* JSON; empty: the server does not say */
 		json_int_t joined;
 	} people[PEOPLE_MOST];
