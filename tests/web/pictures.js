@@ -227,6 +227,7 @@ async function unread(page) {
 }
 async function show_keys(page) {
 	await page.keyboard.press("?");
+	await page.waitForSelector(".call-dialog");
 	return () => escape(page);
 }
 async function keep_large(page) {

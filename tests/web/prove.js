@@ -72,6 +72,7 @@ async function calls() {
 	await connections.lengths(browser);
 	await connections.panels(browser);
 	await connections.weakness(browser);
+	await connections.listed_keys(browser);
 	await connections.devices_plugged(browser);
 	await connections.networks(browser);
 	await connections.claims_of_people(browser);

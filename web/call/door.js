@@ -4,7 +4,7 @@
 
 import { announce, h, put } from "../lib/dom.js";
 import { browser_storage } from "../lib/storage.js";
-import { face } from "./face.js";
+import { face } from "../lib/face.js";
 import { refusal } from "./refused.js";
 import { words } from "./words.js";
 

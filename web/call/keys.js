@@ -1,12 +1,9 @@
-// Keyboard shortcuts of a call, and the dialog that lists them. They do nothing while somebody types, in menus
-// and dialogs, and after they were turned off.
+// Keyboard shortcuts of a call. They do nothing while somebody types, in menus and dialogs, and after they were turned
+// off.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { h } from "../lib/dom.js";
 import { browser_storage } from "../lib/storage.js";
-import { dialog } from "./dialog.js";
-import { words } from "./words.js";
 
 /**
  * @typedef {"audio" | "video" | "screen" | "hand" | "people" | "chat" | "full" | "help" | "mute_all" | "lock" | "view" | "zoom_in"
@@ -14,7 +11,7 @@ import { words } from "./words.js";
  */
 
 /** @type {Record<string, Command>} */
-const KEYS = {
+export const KEYS = {
 	m: "audio",
 	v: "video",
 	s: "screen",
@@ -59,25 +56,4 @@ export function keys(acts, talk, signal) {
 	addEventListener("keydown", down, { signal });
 	addEventListener("keyup", (event) => event.key === " " && talk(false), { signal });
 	addEventListener("blur", () => talk(false), { signal });
-}
-
-/** @param {string[][]} more the keys that not everybody has, each with what it does */
-export function show_keys(more = []) {
-	const on = h("input", { type: "checkbox", id: "keys-on", checked: browser_storage.get("keys") !== "off", "aria-describedby": "keys-hint" });
-	on.addEventListener("change", () => browser_storage.set("keys", on.checked ? "on" : "off"));
-	const row = (/** @type {string[]} */ [key, text]) => h("div", null, h("dt", null, h("span.key", null, key)), h("dd", null, text));
-	return dialog({
-		title: words.shortcuts,
-		content: [
-			h("dl.keys", null, [...words.keys.slice(0, -1), ...more, ...words.keys.slice(-1)].map(row)),
-			h(
-				"div.check",
-				null,
-				on,
-				h("label", { for: "keys-on" }, words.keys_switch),
-				h("p.hint", { id: "keys-hint" }, words.keys_hint),
-			),
-		],
-		buttons: [{ value: "", text: words.close, class: "primary", focus: true }],
-	});
 }

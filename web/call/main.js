@@ -15,7 +15,7 @@ import { dialog } from "./dialog.js";
 import { REASON, ask_why, end_of } from "./ends.js";
 import { own_hand } from "./hand.js";
 import { held_microphone } from "./held.js";
-import { keys, show_keys } from "./keys.js";
+import { keys } from "./keys.js";
 import { library } from "./library.js";
 import { NOTHING, connection, faces_me, shown_track } from "./media.js";
 import { can_change, moderation } from "./moderation.js";
@@ -28,7 +28,6 @@ import { people_list, raised } from "./people.js";
 import { service } from "./service.js";
 import { TROUBLES, troubles } from "./troubles.js";
 import { views } from "./views.js";
-import { weak_watch } from "./weak.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Kind} Kind */
@@ -119,6 +118,8 @@ export async function begin(page, entry, join, media) {
 	const note = notes();
 	const { say } = note;
 	const warn = (/** @type {string} */ text, key = text) => say(text, { key, symbol: "warning", bad: true });
+	const has_key = (/** @type {any} */ one) =>
+		one === "hand" ? hand.can() : one === "full" ? document.fullscreenEnabled : !KINDS.includes(one) || kinds.includes(one);
 	const is_host = () => may("mute") || may("removeOthers");
 	// The open list shows it.
 	const tell = news(room.name, (text, key) => is_host() && !list.open() && say(text, { key, symbol: "hand" }), signal);
@@ -187,7 +188,7 @@ export async function begin(page, entry, join, media) {
 		leave: ask_to_leave,
 		chat: () => void messages.press(),
 		people: () => panel.toggle("people"),
-		help: () => show_keys(is_host() ? words.host_keys.filter((_, i) => may(i === 0 ? "mute" : "removeOthers")) : []),
+		help: () => void import("./keys_list.js").then(({ show_keys }) => show_keys(is_host() ? words.host_keys.filter((_, i) => may(i === 0 ? "mute" : "removeOthers")) : [], has_key), () => warn(words.not_now)),
 		mute_all: () => host?.mute_all(),
 		lock: () => host?.lock(),
 		audio_devices: (/** @type {HTMLElement} */ button) => choose(button, "audio"),
@@ -203,8 +204,7 @@ export async function begin(page, entry, join, media) {
 	};
 	const controls = bar(room.name, acts);
 	const show_length = clock({ note, draw: controls.length, ask: () => server.me(), signal });
-	const watch_weak = weak_watch({ note, view, signal });
-	const own = troubles({ note, causes: trouble, kinds: () => kinds, link: () => link, signal });
+	const own = troubles({ note, view, causes: trouble, kinds: () => kinds, link: () => link, signal });
 	const root = h(
 		"div.call",
 		null,
@@ -292,7 +292,7 @@ export async function begin(page, entry, join, media) {
 		draw_controls();
 		if (state !== "connected") return;
 		tell(all);
-		watch_weak(all[0]?.weak === true);
+		own.weak(all[0]?.weak === true);
 		const others = all.filter((one) => !one.me);
 		const title = inside_count > 1 ? page.words.inside([], inside_count) : words.alone;
 		view.say(others.length === 0 ? [h("b", null, title), h("p", null, words.alone_help)] : null);
@@ -569,8 +569,7 @@ export async function begin(page, entry, join, media) {
 		draw_controls();
 		// After a reload: the devices that were on.
 		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);
-		own.tell_all();
-		own.watch();
+		own.begin();
 		messages.joined(people().length > 1);
 		follow_inside().catch(() => {});
 		await learn_role();

@@ -50,7 +50,7 @@ export const NOTHING = { layers: [], kbps: 0, ask() {} };
 // Milliseconds: many changes at once are one; the time until your own change has come back from the library.
 const GATHER = 40;
 const ECHO = 300;
-// Milliseconds in which the library finds another device, and how much longer than drawing the pause after it is, at
+// Milliseconds in which the library finds another device; how much longer than drawing the pause after it is, and at
 // most how long: somebody who changes all the time leaves the page time for you.
 const ANOTHER = 1000;
 const PAUSE = 4;
@@ -122,16 +122,23 @@ export function connection(lk, publish, on) {
 	/** Whether the role sends something else than when tracks were published. */
 	let has_changed = false;
 	let gathering = 0;
-	let pause = 0;
+	/** When it may be drawn again. */
+	let free = 0;
 
 	function changed() {
 		gathering ||= setTimeout(() => {
 			gathering = 0;
 			if (over.signal.aborted) return;
 			const begin = performance.now();
+			const pause = () => {
+				const now = performance.now();
+				free = now + Math.min(LONGEST, PAUSE * (now - begin));
+			};
 			on.changed();
-			pause = Math.min(LONGEST, PAUSE * (performance.now() - begin));
-		}, Math.max(GATHER, pause));
+			pause();
+			// What the browser does of it comes after the next frame.
+			requestAnimationFrame(() => setTimeout(pause));
+		}, Math.max(GATHER, free - performance.now()));
 	}
 	const is_audio = (/** @type {any} */ { kind }) => kind === "audio";
 	const is_of_screen = (/** @type {any} */ { source }) => [Source.ScreenShare, Source.ScreenShareAudio].includes(source);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
-import { face } from "./face.js";
+import { face } from "../lib/face.js";
 import { host_mark } from "./host_mark.js";
 import { words } from "./words.js";
 

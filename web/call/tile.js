@@ -5,7 +5,7 @@
 
 import { h, icon, put } from "../lib/dom.js";
 import { caption } from "./caption.js";
-import { face, hue_of } from "./face.js";
+import { face, hue_of } from "../lib/face.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */

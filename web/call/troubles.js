@@ -20,11 +20,11 @@ export const named_devices = async () =>
 export const short = (label) => label.replace(/ \([0-9a-f]{4}:[0-9a-f]{4}\)$/i, "");
 
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>, causes: Causes, kinds: () => string[],
+ * @param {{ note: ReturnType<typeof import("./notes.js").notes>, view: import("./weak.js").View, causes: Causes, kinds: () => string[],
  *   link: () => import("./media.js").Connection | null, signal: AbortSignal }} call `causes` says why a device is off;
- *   `kinds` is what can be published
+ *   `kinds` is what can be published; `view` can show fewer videos
  */
-export function troubles({ note, causes, kinds, link, signal }) {
+export function troubles({ note, view, causes, kinds, link, signal }) {
 	const bad = (/** @type {string} */ text, /** @type {string} */ key) => note.say(text, { key, symbol: "warning", bad: true });
 	/** @param {string} cause @param {Device | "both"} what */
 	const tell = (cause, what) => bad(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
@@ -47,11 +47,22 @@ export function troubles({ note, causes, kinds, link, signal }) {
 		};
 		devices.addEventListener("devicechange", () => first().catch(() => {}), { signal, once: true });
 	}
+	/** What follows a weak connection, once there was one. @type {Promise<(is_weak: boolean) => void> | undefined} */
+	let weak;
 	return {
 		complain,
-		watch,
-		/** Tells which devices could not be used at the beginning; both for the same reason in one sentence. */
-		tell_all() {
+		/** Whether your own connection is weak now. @param {boolean} yes */
+		weak(yes) {
+			if (!yes && !weak) return;
+			weak ??= import("./weak.js").then(({ weak_watch }) => weak_watch({ note, view, signal }));
+			weak.then(
+				(watch) => watch(yes),
+				() => (weak = undefined),
+			);
+		},
+		/** Tells which devices could not be used, both for the same reason in one sentence, and what is plugged in from now on. */
+		begin() {
+			watch();
 			const [audio = "", video = ""] = DEVICES.map((kind) => (kinds().includes(kind) ? causes[kind] : undefined));
 			if (TROUBLES.includes(audio) && audio === video) return tell(audio, "both");
 			if (TROUBLES.includes(audio)) tell(audio, "audio");

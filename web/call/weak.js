@@ -1,4 +1,5 @@
-// Tells people that their own connection is weak, with the remedy that helps most.
+// Tells people that their own connection is weak, with the remedy that helps most. Loaded when it is weak for the first
+// time.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,9 +9,10 @@ import { words } from "./words.js";
 const PATIENCE = 10000;
 const PAUSE = 300000;
 
+/** @typedef {{ show_fewer: () => void, shows_fewer: () => boolean }} View */
+
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>,
- *   view: { element: HTMLElement, show_fewer?: () => void, shows_fewer?: () => boolean }, signal: AbortSignal }} call
+ * @param {{ note: ReturnType<typeof import("./notes.js").notes>, view: View, signal: AbortSignal }} call
  * @returns {(is_weak: boolean) => void} takes whether it is weak now
  */
 export function weak_watch({ note, view, signal }) {
@@ -20,8 +22,7 @@ export function weak_watch({ note, view, signal }) {
 	signal.addEventListener("abort", () => clearTimeout(timer));
 	function tell() {
 		told = performance.now();
-		const { show_fewer, shows_fewer } = view;
-		const act = show_fewer && !shows_fewer?.() && { text: words.fewer_on, do: show_fewer };
+		const act = !view.shows_fewer() && { text: words.fewer_on, do: view.show_fewer };
 		note.say(words.weak_note, { key: "weak", symbol: "weak", stay: true, bad: true, ...(act && { act }) });
 	}
 	return (is_weak) => {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../../lib/dom.js";
-import { face } from "../face.js";
+import { face } from "../../lib/face.js";
 import { menu } from "../menu.js";
 import { LONGEST, clean, clean_name, length_of } from "./texts.js";
 import { words as common } from "../words.js";
