@@ -136,6 +136,7 @@ class LocalParticipant extends Participant {
 		return Boolean(publication && !publication.isMuted);
 	}
 	async publishTrack(track, options) {
+		if (globalThis.fake.held?.includes(options.source)) throw new Error("insufficient permissions");
 		this.options = { ...this.options, [options.source]: options };
 		const n = options.source === Source.Camera && options.simulcast ? 1 + options.videoSimulcastLayers.length : 1;
 		let encodings = Array.from({ length: n }, () => ({ active: true }));
@@ -181,6 +182,9 @@ export class Room extends Emitter {
 		const claims = claims_of(token);
 		const { sub: identity, name, attributes } = claims;
 		Object.assign(this, { url, connected_with: options });
+		const numbers = { camera: 1, microphone: 2, screen_share: 3, screen_share_audio: 4 };
+		const allowed = (claims.video.canPublishSources ?? []).filter((source) => !globalThis.fake.held?.includes(source));
+		this.localParticipant.permissions = { canPublish: claims.video.canPublish ?? true, canPublishSources: allowed.map((source) => numbers[source]) };
 		this.emit(RoomEvent.SignalConnected);
 		if (globalThis.fake.refuses !== undefined) {
 			this.emit(RoomEvent.Disconnected, globalThis.fake.refuses);

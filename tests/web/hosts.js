@@ -58,8 +58,8 @@ export class House extends Door {
 }
 
 /** Opens a call with a house. @returns {Promise<[any, House]>} */
-async function enter(browser, stand, role = "host", options = {}, house = new House()) {
-	const page = await open_call(browser, stand, role, options, () => {}, (one) => house.serve(one));
+async function enter(browser, stand, role = "host", options = {}, house = new House(), prepare = () => {}) {
+	const page = await open_call(browser, stand, role, options, prepare, (one) => house.serve(one));
 	return [page, house];
 }
 /** People come: `[id, name, role, when the hand went up]`. */
@@ -407,6 +407,13 @@ export const held_devices = (browser) =>
 			await page.evaluate(() => fake.room.go("PA_1"));
 		}
 		await close(page);
+		// Whoever joins meanwhile, with a microphone that is on.
+		const all_held = Object.assign(new House(), { held: ["audio"] });
+		const [late] = await enter(browser, stand, "guest", {}, all_held, () => (globalThis.fake = { held: ["microphone"] }));
+		await says(late, control("audio"), named);
+		const { tracks, notes } = await late.evaluate(() => ({ tracks: [...fake.room.localParticipant.trackPublications.keys()].join(), notes: document.querySelectorAll(".note").length }));
+		ok("who joins meanwhile sends no sound, and no note says that the microphone is broken", tracks === "camera" && notes === 0, `${tracks} ${await texts(late, ".note")}`);
+		await close(late);
 		stand.livekit.stop();
 	});
 
@@ -485,7 +492,10 @@ export const notes_at_the_door = (browser) =>
 		await page.waitForSelector(note("Lukas is waiting to join."));
 		ok("the note has the answer", (await texts(page, ".note button.small")) === "Admit,Show");
 		await accessible(page, "a note that somebody waits");
-		await page.click(`.note >> ${button("Admit")}`);
+		await come(page, [1, 2, 3, 4].map((i) => [`PA_${i}`, `Person ${i}`, "guest", i]));
+		await page.waitForSelector(note("Person 4 raised a hand."));
+		ok("it stays until it is decided, whatever else happens", await page.isVisible(note("Lukas is waiting to join.")));
+		await page.click(`${note("Lukas is waiting")} >> ${button("Admit")}`);
 		await page.waitForSelector(note("Lukas was admitted."));
 		ok("admitted in the note", house.decisions.at(-1).state === "admitted", JSON.stringify(house.decisions));
 		// A double press does not admit who comes next.

@@ -488,6 +488,7 @@ async function show_room_options(page) {
 }
 async function deny_somebody(page) {
 	await page.click("button:text-is('Show')");
+	await close_notes(page);
 	await page.click("[aria-label='Deny Emil Storm']");
 	await page.waitForSelector("#denied-title:visible");
 }
@@ -522,6 +523,8 @@ async function hosts(browser, stand) {
 		if (act !== mute_everybody && act !== deny_somebody && act !== press_microphone && act !== see_who_waits) await close_notes(page);
 		await shoot(page, name);
 		await close(page);
+		// Else the next one has a number behind the name.
+		await stand.livekit.end(stand.room.id);
 	}
 }
 export const pictures_of_hosts = (browser) =>

@@ -167,7 +167,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		noted = text;
 		const ids = counted();
 		const admit = first && count === 1 ? { text: words.admit, label: words.admit_label(first.name), do: () => decide(first, "admitted") } : { text: words.admit_all, do: () => admit_all(ids) };
-		say(text, { key: "door", symbol: "person", act: admit, also: { text: words.show, do: show } });
+		say(text, { key: "door", symbol: "person", stay: true, act: admit, also: { text: words.show, do: show } });
 	}
 	function focus() {
 		/** @type {HTMLElement | null} */

@@ -141,17 +141,9 @@ export async function begin(page, entry, join, media) {
 	const has_options = (/** @type {Person} */ one) =>
 		one.publishes ||
 		(!one.me && (messages.may_write() || may("removeOthers") || (may("mute") && one.hand) || (may("changeRole") && can_change(one, me))));
-	const list = people_list({
-		people,
-		role_shown,
-		options,
-		has_options,
-		lowers: () => may("mute"),
-		lower: (one) => (one.me ? hand.turn() : lower(one)),
-		lower_all: () => host?.lower_all(),
-		host: () => host,
-		close: () => panel.show(null),
-	});
+	const lower_one = (/** @type {Person} */ one) => (one.me ? hand.turn() : lower(one));
+	const of_hands = { lowers: () => may("mute"), lower: lower_one, lower_all: () => host?.lower_all() };
+	const list = people_list({ people, role_shown, options, has_options, ...of_hands, host: () => host, close: () => panel.show(null) });
 	const messages = chat({
 		...{ room: room.name, people: () => people(), link: () => link, role_shown, note, signal },
 		is_host: (name) => me?.roles?.find((one) => one.name === name)?.host === true,
@@ -163,9 +155,8 @@ export async function begin(page, entry, join, media) {
 	async function equip_host() {
 		if (!host && is_host()) {
 			const { hosts } = await import("./hosts.js");
-			const draw_all_count = () => draw_count(people().length);
-			const parts = { server, note, me: () => me, people, role_shown, list, show_list: () => panel.show("people"), draw_count: draw_all_count };
-			host ??= hosts({ ...parts, draw_lock: controls.lock, refresh: learn_role, signal });
+			const draws = { show_list: () => panel.show("people"), draw_count: () => draw_count(people().length), draw_lock: controls.lock };
+			host ??= hosts({ server, note, me: () => me, people, role_shown, list, ...draws, refresh: learn_role, signal });
 			list.equip(host);
 		}
 		host?.take();
@@ -506,7 +497,7 @@ export async function begin(page, entry, join, media) {
 		role: () => learn_role(true),
 		allowed() {
 			// With another role, the role is asked for. Many who are held at once do not all ask at once.
-			if (link?.role() === role) setTimeout(learn_role, Math.random() * Math.min(SPREAD, named * SPREAD_BY));
+			if (state === "connected" && link?.role() === role) setTimeout(learn_role, Math.random() * Math.min(SPREAD, named * SPREAD_BY));
 		},
 		message(topic, text) {
 			if (topic === "chat") messages.announce(text);
@@ -515,7 +506,7 @@ export async function begin(page, entry, join, media) {
 				const message = JSON.parse(text);
 				if (message.type === "ended") told = message;
 				// The others are occasions to ask. Why somebody was removed is asked at the end.
-				if (message.type === "waiting" || message.type === "door") host?.read();
+				if (message.type === "waiting" || message.type === "door") host ? host.read() : equip_host().catch(() => {});
 				if (message.type === "hold") learn_role();
 				if (message.type === "role") setTimeout(learn_role, Math.random() * SPREAD, true);
 			} catch {

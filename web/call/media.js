@@ -62,6 +62,8 @@ const UNKNOWN = 300;
 const EARLY = 200;
 // Tracks of a kind that are received of one person: a microphone and the sound of a screen, a camera and a screen.
 const MOST = 2;
+// What LiveKit's permissions call the sources.
+const NUMBERS = { video: 1, audio: 2 };
 
 /** A track of the preview, shown until the library has it. @param {MediaStreamTrack} track @returns {Shown} */
 export const shown_track = (track) => ({
@@ -374,6 +376,11 @@ export function connection(lk, publish, on) {
 		on.ended(reason);
 	});
 
+	/** Returns true if the media server takes a device now: a host may have turned it off for all. @param {"audio" | "video"} kind */
+	function takes(kind) {
+		const { canPublish = true, canPublishSources = [] } = me.permissions ?? {};
+		return canPublish && (canPublishSources.length === 0 || canPublishSources.includes(NUMBERS[kind]));
+	}
 	/** Publishes a track of the preview. @param {"audio" | "video"} kind @param {MediaStreamTrack} track */
 	async function publish_track(kind, track) {
 		const { videoCaptureDefaults, audioCaptureDefaults, publishDefaults } = room.options;
@@ -383,7 +390,8 @@ export function connection(lk, publish, on) {
 				? new lk.LocalVideoTrack(track, { ...videoCaptureDefaults.resolution, ...chosen_device("camera") }, false)
 				: new lk.LocalAudioTrack(track, audioCaptureDefaults, false);
 		try {
-			await me.publishTrack(local, { ...publishDefaults, source: sources[kind] });
+			if (takes(kind)) await me.publishTrack(local, { ...publishDefaults, source: sources[kind] });
+			else local.stop();
 		} catch (error) {
 			local.stop();
 			if (!over.signal.aborted) on.trouble(kind, error);
