@@ -206,7 +206,19 @@ export const raised_hands = (browser) =>
 		await set_own(false);
 		await guest.waitForSelector(".tile.me .mark.hand", { state: "detached" });
 		ok("who lowers their own hand is told nothing of a host", (await guest.locator(note("A host lowered your hand.")).count()) === 0 && own.asked.length === 2);
+		// Twice in a row, before the media server tells of the first.
 		await guest.click(control("hand"));
+		await heard(guest, "Hand raised.");
+		await guest.click(control("hand"));
+		await heard(guest, "Hand lowered.");
+		await set_own(true);
+		await guest.waitForSelector(".tile.me .mark.hand");
+		await set_own(false);
+		await guest.waitForSelector(".tile.me .mark.hand", { state: "detached" });
+		const label = await guest.getAttribute(control("hand"), "aria-label");
+		ok("a hand that was raised and lowered at once is down", label === "Raise hand" && (await guest.locator(note("A host lowered your hand.")).count()) === 0, label);
+		await guest.click(control("hand"));
+		await heard(guest, "Hand raised.");
 		await set_own(true);
 		await guest.waitForSelector(".tile.me .mark.hand");
 		await set_own(false);

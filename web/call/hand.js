@@ -5,6 +5,9 @@
 import { announce } from "../lib/dom.js";
 import { words } from "./words.js";
 
+// Milliseconds that the media server takes at most to tell what you have done yourself.
+const ECHO = 3000;
+
 /**
  * @param {{ link: () => import("./media.js").Connection | null, server: import("./service.js").Service,
  *   say: import("./notes.js").Say, draw: () => void }} call `link` returns null until the connection is there
@@ -12,10 +15,11 @@ import { words } from "./words.js";
 export function own_hand({ link, server, say, draw }) {
 	let up = false;
 	let is_busy = false;
-	/** What the media server has, and what you asked for until it has that. */
+	/** What the media server has, and what you asked for, until it has that. */
 	let seen = false;
 	/** @type {boolean | null} */
 	let asked = null;
+	let asked_at = 0;
 	const metadata = () => link()?.hand(!up) ?? null;
 
 	async function turn() {
@@ -35,6 +39,7 @@ export function own_hand({ link, server, say, draw }) {
 			say(words.not_now, { key: words.not_now, symbol: "warning", bad: true });
 		}
 		is_busy = false;
+		asked_at = performance.now();
 		draw();
 	}
 	return {
@@ -46,9 +51,10 @@ export function own_hand({ link, server, say, draw }) {
 		see(now) {
 			if (now === seen) return;
 			seen = now;
-			const is_own = asked === now;
-			if (is_own) asked = null;
-			if (is_own || is_busy) return;
+			// What is older than your own last press follows too.
+			const waits = asked !== null && (is_busy || performance.now() - asked_at < ECHO);
+			if (!waits || now === asked) asked = null;
+			if (waits) return;
 			const was = up;
 			up = now;
 			if (was && !now && metadata() !== null) say(words.lowered_by, { key: "hand", symbol: "hand" });
