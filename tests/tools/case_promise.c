@@ -151,16 +151,8 @@ static void check_error_headers(struct run *run)
 static bool is_of_live_room(const char *target)
 {
 	static const char *const ends[] = {
-		"",
-		"/me",
-		"/peers",
-		"/mute",
-		"/tickets",
-		"/door",
-		"/remove-peers",
-		"/send-message",
-		"/end-room",
-		"/lower-hands",
+		"",	 "/me",		  "/peers",	   "/mute",	"/tickets",
+		"/door", "/remove-peers", "/send-message", "/end-room", "/lower-hands",
 	};
 	static const char *const begins[] = { "/peers/", "/tickets/" };
 	static const char start[] = "/v2/active-rooms/";
