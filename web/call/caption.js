@@ -54,7 +54,7 @@ export function caption(video, marks, options, acts) {
 	function zoom(step) {
 		zoomer().then((one) => {
 			one[step]();
-			announce(words.zoomed(percent));
+			announce(words.zoomed(percent), "zoom");
 		}, acts.failed);
 	}
 	zooms.addEventListener("keydown", (event) => {

@@ -32,7 +32,7 @@ export function own_hand({ link, server, say, draw }) {
 		draw();
 		try {
 			await server.set_metadata(connection.sid(), text);
-			announce((up ? words.now_on : words.now_off).hand);
+			announce((up ? words.now_on : words.now_off).hand, "hand");
 		} catch {
 			up = !up;
 			asked = null;

@@ -62,7 +62,7 @@ export function lock({ server, say, changed, read }) {
 			const was_locked = is_locked();
 			const was_known = is_known;
 			put(now);
-			if (was_known && is_locked() !== was_locked) announce(is_locked() ? words.locked_done : words.unlocked_done);
+			if (was_known && is_locked() !== was_locked) announce(is_locked() ? words.locked_done : words.unlocked_done, "lock");
 		},
 		entries: () => [
 			{ title: words.door_title },

@@ -345,7 +345,7 @@ export async function begin(page, entry, join, media) {
 			}
 			if (kind === "audio") listen(yes ? undefined : link.microphone());
 			if (kind === "audio" && yes) note.drop("muted");
-			announce((yes ? words.now_on : words.now_off)[kind]);
+			announce((yes ? words.now_on : words.now_off)[kind], kind);
 		} catch (error) {
 			if (signal.aborted) return;
 			if (kind !== "screen") own.complain(kind, error);

@@ -65,7 +65,7 @@ export function mute_all({ server, say, people, me, role_shown, changed, refresh
 		/** Says what another host has done. */
 		take() {
 			const now = is_held();
-			if (is_known && now !== was_held) announce(now ? words.cannot_unmute : words.freed);
+			if (is_known && now !== was_held) announce(now ? words.cannot_unmute : words.freed, "hold");
 			was_held = now;
 			is_known = true;
 		},

@@ -101,7 +101,7 @@ export function views({ entry, say, ...acts }) {
 			full: full_screen,
 			view() {
 				choices().find(([, is_chosen]) => !is_chosen)?.[2]();
-				announce(present());
+				announce(present(), "view");
 			},
 			zoom_in: () => view.zoom("in"),
 			zoom_out: () => view.zoom("out"),

@@ -85,13 +85,13 @@ export function put(element, ...children) {
 // soon after something else waits, and is read with what else was announced until then.
 const EMPTY = 50;
 const GATHER = 1000;
-/** @type {Set<string>} */
-const waiting = new Set();
+/** What waits, by what it tells of. @type {Map<string, string>} */
+const waiting = new Map();
 let is_read = true;
 
 function read() {
 	const region = document.getElementById("announcer");
-	const text = [...waiting].join(" ");
+	const text = [...waiting.values()].join(" ");
 	waiting.clear();
 	is_read = text === "" || !region;
 	if (!region || is_read) return;
@@ -102,9 +102,13 @@ function read() {
 	setTimeout(read, GATHER);
 }
 
-/** Makes screen readers read a text without moving the focus. @param {string} text */
-export function announce(text) {
-	waiting.add(text);
+/**
+ * Makes screen readers read a text without moving the focus. Of texts that wait with one key, the last one is read.
+ * @param {string} text @param {string} [key] what it tells of
+ */
+export function announce(text, key = text) {
+	waiting.delete(key);
+	waiting.set(key, text);
 	if (!is_read) return;
 	is_read = false;
 	// With what is announced at the same time.
