@@ -8,7 +8,6 @@ import { bar } from "./bar.js";
 import { stay_awake } from "./awake.js";
 import { asked_of } from "./budget.js";
 import { chat } from "./chat.js";
-import { choose_device, device_entries } from "./choose.js";
 import { clock } from "./clock.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
@@ -187,7 +186,10 @@ export async function begin(page, entry, join, media) {
 		more: (/** @type {HTMLElement} */ button) =>
 			open_more(button, controls, {
 				view: view.entries(),
-				devices: () => device_entries(DEVICES.filter((one) => kinds.includes(one)), link, own.complain),
+				devices: async () => {
+					const { device_entries } = await import("./choose.js");
+					return device_entries(DEVICES.filter((one) => kinds.includes(one)), link, own.complain);
+				},
 				tools: [{ icon: "gauge", text: words.connection, act: show_connection }],
 				help: () => acts.help(),
 				hosts: [host?.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
@@ -362,8 +364,13 @@ export async function begin(page, entry, join, media) {
 		turn("audio", down);
 	}
 	/** @param {HTMLElement} button @param {Device} which */
-	function choose(button, which) {
-		if (link) choose_device(button, which, link, (error) => own.complain(which, error));
+	async function choose(button, which) {
+		try {
+			const { choose_device } = await import("./choose.js");
+			if (link) await choose_device(button, which, link, (error) => own.complain(which, error));
+		} catch {
+			warn(words.not_now);
+		}
 	}
 
 	// ---- leaving and the end ----
