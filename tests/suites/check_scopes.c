@@ -34,6 +34,7 @@ static const struct {
 	{ "/v2/keys", "keys:write", "keys:write" },
 	{ "/v2/signing-keys", "keys:write", "keys:write" },
 	{ "/v2/active-rooms/{room_id}/tickets", "tickets:write", "tickets:write" },
+	{ "/v2/active-rooms/{room_id}/door", "tickets:write", "tickets:write" },
 	{ "/v2/active-rooms", "live:read", "live:write" },
 	{ "/v2/sessions", "sessions:read", "sessions:write" },
 	{ "/v2/usage", "sessions:read", NULL },

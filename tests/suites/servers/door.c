@@ -165,8 +165,8 @@ static const struct {
 	  "[\"ada#1\",\"eve\"]" },
 	{ METHOD_POST, "/v2/import",
 	  "{\"templates\":[{\"id\":\"TEMPLATE\",\"roles\":{\"guest\":{\"name\":\"guest\","
-	  "\"permissions\":{\"mute\":true}}}}]}",
-	  "[\"eve\"]" },
+	  "\"permissions\":{\"mute\":true}},\"host\":{\"name\":\"host\"}}}]}",
+	  "[\"ada#1\",\"eve\"]" },
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"priority\":3}", NULL },
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":false}}",
 	  NULL },
