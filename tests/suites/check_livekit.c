@@ -91,7 +91,7 @@ static struct slice rights_shown(unsigned rights)
 	if ((rights & RIGHT_KNOWN) == 0)
 		return SLICE("");
 	for (size_t i = 0; i + 1 < sizeof shown; i++) {
-		if ((rights & RIGHT_SUBSCRIBE << i) == 0)
+		if ((rights & (unsigned)RIGHT_SUBSCRIBE << i) == 0)
 			shown[i] = '-';
 	}
 	return slice_of(arena_text(arena, "%s", shown));
