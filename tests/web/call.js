@@ -11,7 +11,7 @@ const LIBRARY = "/web/fake-client.js";
 const library = readFileSync(new URL("fake_client.js", import.meta.url), "utf8");
 export const control = (name) => `[data-control="${name}"]`;
 export const note = (text) => `.note:has-text("${text}")`;
-export const title = (text) => `h1:text-is("${text}")`;
+export const title = (text) => `:is(h1, h1 > bdi):text-is("${text}")`;
 const join_button = ".join-form button[type=submit]";
 
 const VIDEO = { width: 1280, height: 720, frameRate: 30, bitRate: 1200 };
