@@ -141,7 +141,7 @@ const come = (page) =>
 /** The panel with what is sent and received. */
 export const panels = (browser) =>
 	group("the panel of a connection", async () => {
-		const stand = await make_call("Panels");
+		const stand = await make_call("Connection panels");
 		const page = await open_call(browser, stand, "guest");
 		await come(page);
 		const stats = async () => (await page.locator(`${dialog} .stat`).evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent).join(": ")))).join("\n");
