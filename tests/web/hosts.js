@@ -138,7 +138,7 @@ export const raised_hands = (browser) =>
 		await come(page, hands);
 		await says(page, control("people"), "People, 5, 3 raised hands");
 		ok("the number is on the control", (await page.getAttribute(".count.hands", "data-count")) === "3");
-		for (const name of ["Ada", "Ben", "Emil"]) await page.waitForSelector(note(`${name} raised a hand.`));
+		await page.waitForSelector(note("3 people raised a hand."));
 		const twice = await page.textContent("#announcer");
 		ok("a note of a hand is not announced besides", !twice.includes("raised a hand"), twice);
 		await open_list(page);
