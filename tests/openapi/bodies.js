@@ -119,7 +119,10 @@ export function withCode(operation, value, place, isGood) {
 	if (operation.id === "beginSession" && isGood !== false) return { token: place.token };
 	if (operation.id === "removePeers" && (isGood !== false || value?.role === null))
 		return { ...value, peer_id: place.peer_id, ...(value?.role && { role: ROLE }) };
-	if (operation.id === "updateActivePeer" && isGood !== false) return { metadata: "", ...value };
+	if (operation.id === "updateActivePeer" && isGood !== false)
+		return value?.hand == null ? { metadata: "", ...value } : { ...value, metadata: undefined };
+	if (["mutePeers", "lowerHands"].includes(operation.id) && isGood !== false && value?.role)
+		return { ...value, role: ROLE };
 	if (operation.id === "createBan" && isGood === undefined) return { ...value, user_id: "somebody" };
 
 	if (operation.id === "joinLivekit" && isGood !== false && value?.room_name)

@@ -51,12 +51,24 @@ export class MediaServer {
 			const person = this.people.get(`${room} ${identity}`);
 			const isList = request.url.includes("/List");
 
+			if (request.url.endsWith("/ListParticipants")) {
+				const participants = [...this.people].filter(([place]) => place.startsWith(`${room} `));
+
+				answer.writeHead(200, { "Content-Type": "application/json" });
+				return answer.end(JSON.stringify({ participants: participants.map(([, one]) => one) }));
+			}
+
 			const acts = /\/(SendData|MutePublishedTrack|UpdateParticipant|RemoveParticipant|DeleteRoom)$/;
 
 			if (acts.test(request.url)) return this.#take(answer, person);
 			answer.writeHead(isList ? 500 : person ? 200 : 404, { "Content-Type": "application/json" });
 			answer.end(JSON.stringify(isList ? {} : (person ?? { code: "not_found" })));
 		});
+	}
+
+	// From now on, everybody has this metadata.
+	say(metadata) {
+		for (const person of this.people.values()) person.metadata = metadata;
 	}
 
 	// Takes a request that changes something. With isLosing, the connection is lost before the answer.

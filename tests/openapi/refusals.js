@@ -25,6 +25,9 @@ const UNSEEN = [
 	"getActivePeer 501",
 	"getMe 404",
 	"mutePeer 501",
+	"mutePeers 501",
+	"mutePeers 504",
+	"lowerHands 501",
 	"sendMessage 501",
 	"removePeers 501",
 	"removePeers 409",
@@ -33,6 +36,9 @@ const UNSEEN = [
 	"getMe 429",
 	"updateActivePeer 429",
 	"mutePeer 429",
+	"mutePeers 429",
+	"lowerHands 429",
+	"setDoor 429",
 	"removePeers 429",
 	"endRoom 429",
 	"sendMessage 429",
@@ -149,9 +155,13 @@ async function proveLive(proof, expect) {
 		if (status !== 429) proof.problem(operation, "often", `${status} is not 429`);
 	}
 	await ask(403, "getMe", { room_id }, token);
+	fixtures.mediaServer.say("no object");
+	await expect(409, "updateActivePeer", place, { hand: true });
+	fixtures.mediaServer.say('{"isHandRaised":true}');
 	fixtures.mediaServer.isLosing = true;
 	await expect(504, "sendMessage", place, { message: "hello" });
 	await expect(504, "mutePeer", place, { type: "audio", mute: true });
+	await expect(504, "lowerHands", place, {});
 	await expect(504, "updateActivePeer", place, { role: "host" });
 	await expect(504, "removePeers", place, { peer_id: place.peer_id });
 	await expect(504, "endRoom", place, {});
@@ -166,6 +176,8 @@ async function proveLive(proof, expect) {
 	await expect(502, "getActivePeer", place);
 	await expect(502, "sendMessage", place, { message: "hello" });
 	await expect(502, "mutePeer", place, { type: "audio", mute: true });
+	await expect(502, "mutePeers", place, { type: "audio" });
+	await expect(502, "lowerHands", place, {});
 	await expect(502, "updateActivePeer", place, { role: "host" });
 	await expect(502, "removePeers", place, { peer_id: place.peer_id });
 	await expect(502, "endRoom", place, {});

@@ -185,8 +185,9 @@ function* banLength({ ban }) {
 	if (ban != null && typeof ban !== "boolean" && !isLength) yield "/ban";
 }
 
-function* peerUpdate({ name, role, metadata, door }) {
-	if (door ? !role : !name && !role && metadata == null) yield "/role";
+function* peerUpdate({ name, role, metadata, hand, door }) {
+	if (hand != null && metadata != null) yield "/metadata";
+	if (door ? !role : !name && !role && metadata == null && hand == null) yield "/role";
 }
 
 function* banSubject({ user_id, code }) {
@@ -424,6 +425,8 @@ export const breaking = {
 
 // Values that every schema allows, but a named rule always forbids.
 export const needed = new Set([
+	// Metadata and hand exclude each other.
+	"updateActivePeer / all members",
 	"/config null as object",
 	"removePeers / what is required",
 	"admitTickets /admit anything",
