@@ -75,6 +75,8 @@ diff "$scratch/values" "$scratch/printed" || fail 'the values are printed otherw
 [ -e "$build/tests/tools/libtests.a" ] || { echo 'left out: a request in process (needs check)' && exit 0; }
 again check_service tests/suites/check_service.c src/service/run.c src/resources/call.c >"$scratch/said" 2>&1 ||
 	fail 'cannot build check_service'
+# All cases of the file, the first one first, whatever is drawn elsewhere.
+unset ONE_OF PART FILES
 CK_FORK=no CK_RUN_CASE=templates/create SOURCE_DIR=$source
 export CK_FORK CK_RUN_CASE SOURCE_DIR
 debug "$scratch/check_service" 'set args memory' 'set breakpoint pending off' 'break fault_set' 'break run_once' run backtrace \
