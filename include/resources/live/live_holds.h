@@ -22,9 +22,6 @@ unsigned live_held(const struct live *live, const struct template_record *templa
  * Returns false if nothing has changed. */
 bool live_hold(struct call *call, struct live *live, const struct template_record *template,
 	       enum held_source source, struct slice role, bool holds);
-/* Notes with the codes of the room, which whoever comes reads, whether something is held there, so
- * that exchanges read the record of the room in session only then. */
-bool live_holds_mark(struct call *call, const struct id *room, bool has_holds, struct fault *fault);
 /* Writes the holds in force, in an array that is open. A source that is held of all but some roles
  * is written once for each role of which it is held. */
 void live_holds_write(struct call *call, const struct live *live,

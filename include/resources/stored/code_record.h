@@ -109,6 +109,11 @@ extern const struct record_table codes_table, code_table;
 bool codes_load(struct call *call, const struct id *room, enum store_reading reading,
 		struct room_codes *codes, struct fault *fault);
 bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault);
+/* Sets or takes back what whoever comes to the room goes by (struct room_codes), unless it is so
+ * already. */
+enum codes_mark { CODES_HOLDS, CODES_DOOR };
+bool codes_mark(struct call *call, const struct id *room, enum codes_mark mark, bool is_set,
+		struct fault *fault);
 
 /* Returns NULL if the room has no such group. */
 struct code_group *codes_group(const struct room_codes *codes, uint32_t number);

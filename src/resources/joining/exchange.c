@@ -313,9 +313,12 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 	/* The holder of a ticket has been at the door. */
 	if (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, fault))
 		return false;
-	if (exchange->ticket == NULL && door_matters(call, &exchange->entrant) &&
-	    (!apply_at_door(call, exchange, account, &is_free, fault) || !is_free))
-		return fault->kind == FAULT_NONE;
+	if (exchange->ticket == NULL && door_matters(call, &exchange->entrant)) {
+		if (!apply_at_door(call, exchange, account, &is_free, fault))
+			return false;
+		if (!is_free)
+			return true;
+	}
 
 	/* A counted exchange is a write. So is the first exchange of an account that has no media
 	 * record yet, because that contains the key for hashes of codes. All others only read. */

@@ -119,14 +119,18 @@ struct slice exchange_code_name(struct call *call, const struct exchange *exchan
 static bool find_held(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	const struct template_record *template = &exchange->subject.template;
-	struct live live;
+	const struct live *live = exchange->entrant.live;
+	struct live read;
 
 	if (!exchange->subject.codes.has_holds)
 		return true;
-	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
-		return false;
-	if (live.stored.value.data != NULL)
-		exchange->held = live_held(&live, template,
+	if (live == NULL) {
+		if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &read, fault))
+			return false;
+		live = &read;
+	}
+	if (live->stored.value.data != NULL)
+		exchange->held = live_held(live, template,
 					   template_role_index(template, exchange->entrant.role),
 					   entrant_role(&exchange->entrant));
 	return true;

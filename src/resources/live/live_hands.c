@@ -71,7 +71,7 @@ enum step { STEP_FIRST, STEP_LOWER };
 /* Those whose hands are lowered, in the arena of the call. */
 struct hands {
 	struct server server;
-	struct server_person *people; /* after STEP_FIRST, those whose hand is up */
+	struct server_person *people; /* whose hand is up; after STEP_FIRST, to be lowered */
 	size_t count, next;
 	struct server_verdict verdict;
 	size_t lowered;
@@ -83,15 +83,30 @@ static bool answer_lowered(struct call *call)
 	return call_answer(call, SLICE("{\"message\":\"hands are lowered\"}"));
 }
 
-/* Reads the list before the transaction. */
+/* Keeps of the list those whose hand is up, before the transaction. A list may be large, so it is
+ * read apart. */
 static void read_people(struct call *call, struct asking *asking)
 {
 	struct hands *hands = asking->prepared;
+	struct arena *apart = arena_open(), *before = arena_use_for_json(apart);
+	struct server_person *people = NULL;
+	size_t n = 0;
 
 	if (asking->asked[0].end == ASKED_ANSWERED)
-		server_read_people(call->arena, &hands->server, call->now / 1000,
-				   &asking->asked[0].outcome, &hands->verdict, &hands->people,
-				   &hands->count);
+		server_read_people(apart, &hands->server, call->now / 1000,
+				   &asking->asked[0].outcome, &hands->verdict, &people, &n);
+	arena_use_for_json(before);
+	hands->people = arena_alloc(call->arena, (n + 1) * sizeof *people);
+	for (size_t i = 0; i < n; i++) {
+		if (people[i].hand.size > 0 || is_up_in(call, people[i].metadata))
+			hands->people[hands->count++] = (struct server_person){
+				.identity = arena_copy(call->arena, people[i].identity),
+				.entry = arena_copy(call->arena, people[i].entry),
+				.role = arena_copy(call->arena, people[i].role),
+				.metadata = arena_copy(call->arena, people[i].metadata),
+			};
+	}
+	arena_close(apart);
 }
 
 /* Checks that the caller may do so, and finds the role. */
@@ -143,8 +158,7 @@ static void choose_people(struct call *call, const struct template_record *templ
 
 		if (!is_caller &&
 		    (role.data == NULL || template_role_index_ever(template, person->role) ==
-						  template_role_index(template, role)) &&
-		    (person->hand.size > 0 || is_up_in(call, person->metadata)))
+						  template_role_index(template, role)))
 			chosen[n++] = *person;
 	}
 	hands->people = chosen;

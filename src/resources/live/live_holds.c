@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "resources/media/media_join.h"
-#include "resources/stored/code_record.h"
 #include "resources/templates/template_parts.h"
 
 /* The holds of one source, by role. */
@@ -130,19 +129,6 @@ bool live_hold(struct call *call, struct live *live, const struct template_recor
 		return false;
 	write_source(call, live, template, source, &after);
 	return true;
-}
-
-bool live_holds_mark(struct call *call, const struct id *room, bool has_holds, struct fault *fault)
-{
-	struct room_codes codes;
-
-	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
-		return false;
-	if (codes.has_holds == has_holds)
-		return true;
-	codes.room = *room;
-	codes.has_holds = has_holds;
-	return codes_put(call, &codes, fault);
 }
 
 static void write_hold(struct json_writer *body, enum held_source source, struct slice role)

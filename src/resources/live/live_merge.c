@@ -18,6 +18,7 @@
 #include "resources/stored/revocations.h"
 #include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
+#include "resources/stored/code_record.h"
 #include "resources/stored/door_record.h"
 #include "resources/stored/media_record.h"
 #include "resources/stored/room_record.h"
@@ -773,7 +774,7 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 	    !store_remove(call->transaction, &kind_live, &merge->live.stored, fault))
 		return false;
 	if (merge->live.hold_count > 0 && merge->has_room &&
-	    !live_holds_mark(call, &merge->merging->room, false, fault))
+	    !codes_mark(call, &merge->merging->room, CODES_HOLDS, false, fault))
 		return false;
 	merge->is_loaded = merge->is_changed = false;
 	merge->live = (struct live){ .stored.id = merge->merging->room };

@@ -172,18 +172,24 @@ static bool ask_moderators(struct call *call, struct notified_room *notified,
 	       message_ask(call, &notified->message, &is_asked, fault);
 }
 
+static bool open_notified_door(struct call *call, const struct id *room,
+			       struct notified_room *notified, struct door *door, bool *is_there,
+			       struct fault *fault)
+{
+	return open_notified_room(call, room, notified, is_there, fault) &&
+	       (!*is_there || door_load(call, room, STORE_TO_SHOW, door, fault));
+}
+
 bool message_ask_of_waiting(struct call *call, const struct id *room, struct fault *fault)
 {
 	struct notified_room notified;
 	struct door door;
 	bool is_there;
 
-	if (!open_notified_room(call, room, &notified, &is_there, fault))
+	if (!open_notified_door(call, room, &notified, &door, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
-	if (!door_load(call, room, STORE_TO_SHOW, &door, fault))
-		return false;
 	return ask_moderators(
 		call, &notified, "removeOthers",
 		slice_of(arena_text(call->arena, "{\"type\":\"waiting\",\"count\":%llu}",
@@ -199,12 +205,10 @@ bool message_ask_of_door(struct call *call, const struct id *room, struct fault 
 	struct door door;
 	bool is_there;
 
-	if (!open_notified_room(call, room, &notified, &is_there, fault))
+	if (!open_notified_door(call, room, &notified, &door, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
-	if (!door_load(call, room, STORE_TO_SHOW, &door, fault))
-		return false;
 	state = door_state_now(&door, &notified.view.live, call->now);
 	if (state != DOOR_BY_ROLE)
 		text = slice_of(arena_text(call->arena, "{\"type\":\"door\",\"state\":\"%s\"}",

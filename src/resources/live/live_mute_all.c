@@ -20,6 +20,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
 #include "resources/media/media_join.h"
+#include "resources/stored/code_record.h"
 #include "resources/templates/template_parts.h"
 
 /* What the call has asked for: the list of people, then to mute them. */
@@ -149,8 +150,11 @@ static bool change_holds(struct call *call, const struct muting *muting,
 {
 	const struct id *room = &call->view->room.id;
 	struct live *live = &call->view->live;
+	struct room_codes codes;
 
-	if (!live_load(call, room, STORE_TO_CHANGE, live, fault))
+	/* They are locked before the room in session. */
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
+	    !live_load(call, room, STORE_TO_CHANGE, live, fault))
 		return false;
 	if (live->stored.value.data == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "session not found");
@@ -158,7 +162,7 @@ static bool change_holds(struct call *call, const struct muting *muting,
 		return true;
 	live_want(call, room, ROOM_NOTIFY_HOLDS);
 	return record_put(&live_table, call->transaction, live, fault) &&
-	       live_holds_mark(call, room, live->hold_count > 0, fault);
+	       codes_mark(call, room, CODES_HOLDS, live->hold_count > 0, fault);
 }
 
 bool active_rooms_mute(struct call *call, struct fault *fault)

@@ -65,6 +65,21 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 	return record_put(&codes_table, call->transaction, codes, fault);
 }
 
+bool codes_mark(struct call *call, const struct id *room, enum codes_mark mark, bool is_set,
+		struct fault *fault)
+{
+	struct room_codes codes;
+	bool *marked = mark == CODES_DOOR ? &codes.has_door : &codes.has_holds;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
+		return false;
+	if (*marked == is_set)
+		return true;
+	codes.room = *room;
+	*marked = is_set;
+	return codes_put(call, &codes, fault);
+}
+
 bool codes_load(struct call *call, const struct id *room, enum store_reading reading,
 		struct room_codes *codes, struct fault *fault)
 {
