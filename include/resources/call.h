@@ -156,7 +156,7 @@ struct run {
 	struct code_link *link; /* private to resources/codes/room_codes.c */
 	struct notes noted;
 	const struct joining *joining; /* to log after the response, or NULL */
-	struct door_change *door; /* private to resources/door/door.c */
+	struct door_change *door; /* private to resources/door/ (door_change.h) */
 	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;
 	const struct id *old_answers; /* private to resources/retries/kept_answer.c */

@@ -10,7 +10,7 @@
 #include "resources/asking.h"
 #include "resources/audit.h"
 #include "resources/stored/code_words.h"
-#include "resources/door/door.h"
+#include "resources/door/door_change.h"
 #include "resources/live/live_enforcement.h"
 #include "resources/retries/kept_answer.h"
 #include "resources/reads.h"

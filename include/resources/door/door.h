@@ -28,6 +28,7 @@
 #ifndef RESOURCES_DOOR_DOOR_H
 #define RESOURCES_DOOR_DOOR_H
 
+#include "base/json_writer.h"
 #include "resources/door/door_polls.h"
 #include "resources/stored/door_record.h"
 #include "resources/entry_rules/entry_rules.h"
@@ -62,6 +63,9 @@ bool door_apply(struct call *call, const struct door_applicant *applicant, struc
  * call->account. Notes that it was asked for. Sets FAULT_NOT_FOUND if it has lapsed. */
 bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door *door,
 		      struct fault *fault);
+/* Returns whether a stored ticket has lapsed, as far as this process knows. */
+bool door_has_lapsed(const struct call *call, const struct door *door,
+		     const struct door_ticket *ticket);
 /* Answer what was decided. */
 bool door_answer_waiting(struct call *call, const struct door *door);
 bool door_answer_denied(struct call *call, const struct door_ticket *ticket);
@@ -75,9 +79,8 @@ void door_expect_exchange(struct call *call, const struct door_ticket *ticket);
 bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct fault *fault);
 
-/* Called once the call has been committed: counts what it has decided, and has moderators notified
- * of how many people wait. */
-void door_after_commit(const struct call *call);
+/* Writes `state`, what call->door does, and, while it is locked, `was`, what it did before. */
+void door_write_state(struct call *call, struct json_writer *body);
 
 /* Writes the times of `n` tickets, all of one account, that door_polls_due has found. */
 bool door_write_polls(struct call *call, const struct door_poll *polls, size_t n,

@@ -146,6 +146,10 @@ struct id visitor_id_of_user(struct arena *arena, const struct id *room, struct 
 
 /* Returns what the door does at `now`. live: of the room, as it was read. */
 enum door_state door_state_now(const struct door *door, const struct live *live, int64_t now);
+/* Admits everybody who has a ticket. by: as the event log names an actor. */
+void door_admit_all(struct door *door, struct slice by);
+/* Counts one person less who waits: the one with this ticket. */
+void door_count_down(struct door *door, const struct door_ticket *ticket);
 /* Sets the state, which is another one. What it does to those who wait is decided at once: an open
  * door lets all of them in, and so does DOOR_BY_ROLE those whom only the door asked. by: as the
  * event log names an actor. */
@@ -179,6 +183,9 @@ void door_add_denial(struct call *call, struct door *door, const struct id *tick
 /* Notes in the record of the room's codes that the door must be read (struct room_codes). The
  * record is locked before the door. */
 bool door_mark(struct call *call, const struct id *room, bool has_door, struct fault *fault);
+
+/* Lets a database read these visitors, to change them, in one round trip. */
+void visitors_expect(struct call *call, const struct id *ids, size_t n);
 
 /* Somebody who may come through a locked door. */
 struct passer {

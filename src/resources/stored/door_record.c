@@ -206,6 +206,21 @@ enum door_state door_state_now(const struct door *door, const struct live *live,
 	return DOOR_BY_ROLE;
 }
 
+void door_admit_all(struct door *door, struct slice by)
+{
+	door->admitted = door->last;
+	door->admitted_by = by;
+	door->waiting = door->unasked_waiting = 0;
+}
+
+void door_count_down(struct door *door, const struct door_ticket *ticket)
+{
+	if (door->waiting > 0)
+		door->waiting--;
+	if (ticket->is_unasked && door->unasked_waiting > 0)
+		door->unasked_waiting--;
+}
+
 void door_set(struct door *door, enum door_state state, const struct live *live, struct slice by,
 	      int64_t now)
 {
@@ -218,9 +233,7 @@ void door_set(struct door *door, enum door_state state, const struct live *live,
 	if (live->stored.value.data != NULL)
 		door->set.session = live->session;
 	if (state == DOOR_OPEN) {
-		door->admitted = door->last;
-		door->admitted_by = by;
-		door->waiting = door->unasked_waiting = 0;
+		door_admit_all(door, by);
 	} else if (state == DOOR_BY_ROLE) {
 		door->unasked = door->last;
 		door->unasked_by = by;
@@ -338,6 +351,23 @@ bool door_mark(struct call *call, const struct id *room, bool has_door, struct f
 	return codes_put(call, &codes, fault);
 }
 
+/* ---- visitors ---- */
+
+void visitors_expect(struct call *call, const struct id *ids, size_t n)
+{
+	struct store_expected *expected = arena_zero(call->arena, (n + 1) * sizeof *expected);
+
+	for (size_t i = 0; i < n; i++)
+		expected[i] = (struct store_expected){
+			.kind = &kind_visitor,
+			.finding = STORE_FIND_ID,
+			.reading = STORE_TO_CHANGE,
+			.id = &ids[i],
+		};
+	if (n > 0)
+		store_expect(call->transaction, STORE_EACH, expected, n);
+}
+
 /* ---- through a locked door ---- */
 
 static struct id pass_id(struct call *call, const struct passer *passer)
@@ -370,24 +400,15 @@ bool door_finds_pass(struct call *call, const struct door *door, const struct li
 bool door_give_passes(struct call *call, const struct door *door, const struct passer *passers,
 		      size_t n, const struct id *session, struct fault *fault)
 {
-	struct store_expected *expected = arena_zero(call->arena, (n + 1) * sizeof *expected);
 	struct id *ids = arena_alloc(call->arena, (n + 1) * sizeof *ids);
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (passers[i].user_id.size == 0 && passers[i].entry.size == 0)
 			continue;
-		ids[count] = pass_id(call, &passers[i]);
-		expected[count] = (struct store_expected){
-			.kind = &kind_visitor,
-			.finding = STORE_FIND_ID,
-			.reading = STORE_TO_CHANGE,
-			.id = &ids[count],
-		};
-		count++;
+		ids[count++] = pass_id(call, &passers[i]);
 	}
-	if (count > 0)
-		store_expect(call->transaction, STORE_EACH, expected, count);
+	visitors_expect(call, ids, count);
 	for (size_t i = 0; i < count; i++) {
 		struct visitor visitor;
 
