@@ -52,6 +52,9 @@ bool audit_put(struct call *call, struct audit_entry *entries, size_t n, struct 
 
 /* Returns the text of an event's `actor`. */
 struct slice audit_actor_text(struct arena *arena, enum actor_kind kind, struct slice id);
+/* The same for the caller, and for what the service does by itself. */
+struct slice audit_caller_text(const struct call *call);
+struct slice audit_service_text(struct arena *arena);
 
 /* Returns the text of an event's `data`. */
 struct slice audit_data_text(struct arena *arena, const struct audit_data *data);

@@ -559,7 +559,7 @@ void dispatcher_send_once(struct dispatcher *dispatcher, const struct id *accoun
 		.time = time,
 		.id = uuid_as_text(single->arena, dispatcher->environment->clock),
 		.type = arena_copy(single->arena, type),
-		.actor = audit_actor_text(single->arena, ACTOR_SERVICE, SLICE("")),
+		.actor = audit_service_text(single->arena),
 		.data = arena_copy(single->arena, data),
 	};
 	single_add(dispatcher, single);

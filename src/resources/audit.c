@@ -78,6 +78,16 @@ bool audit_put(struct call *call, struct audit_entry *entries, size_t n, struct 
 		       : audit_append(call->transaction, &times, entries, n, fault);
 }
 
+struct slice audit_caller_text(const struct call *call)
+{
+	return audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
+}
+
+struct slice audit_service_text(struct arena *arena)
+{
+	return audit_actor_text(arena, ACTOR_SERVICE, SLICE(""));
+}
+
 bool audit_write(struct call *call, struct fault *fault)
 {
 	const size_t n = call->run.noted.count;
@@ -87,7 +97,7 @@ bool audit_write(struct call *call, struct fault *fault)
 
 	if (n == 0)
 		return true;
-	actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
+	actor = audit_caller_text(call);
 	entries = arena_alloc(call->arena, n * sizeof *entries);
 	for (size_t i = 0; i < n; i++, noted = noted->next) {
 		entries[i] = (struct audit_entry){

@@ -103,11 +103,6 @@ static void expect_door(struct call *call, const struct id *room, enum store_rea
 
 /* ---- people who ask to be let in ---- */
 
-static struct slice service_as_actor(struct call *call)
-{
-	return audit_actor_text(call->arena, ACTOR_SERVICE, SLICE(""));
-}
-
 static bool refuse_crowd(struct call *call, const struct door *door, const char *detail,
 			 struct fault *fault)
 {
@@ -236,7 +231,7 @@ static bool add_to_door(struct call *call, const struct door_applicant *applican
 	if (call->now >= door->announced + ANNOUNCED_AFTER || call->now < door->announced) {
 		door->announced = call->now;
 		door_note(call, "peer.waiting", applicant->entrant->room, door, ticket,
-			  service_as_actor(call));
+			  audit_service_text(call->arena));
 	}
 	return door_put_changed(call, door, fault);
 }
@@ -457,8 +452,8 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct slice reason, struct fault *fault)
 {
-	return door_put_denied(call, door, ticket, room, reason, service_as_actor(call), false,
-			       fault) &&
+	return door_put_denied(call, door, ticket, room, reason, audit_service_text(call->arena),
+			       false, fault) &&
 	       door_answer_denied(call, ticket);
 }
 

@@ -331,8 +331,7 @@ static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 
 	if (n == 0)
 		return answer_admitted(call, 0);
-	door_admit_all(door,
-		       audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id)));
+	door_admit_all(door, audit_caller_text(call));
 	change->ends[DOOR_END_ADMITTED] += n;
 	change->admitted = door->admitted;
 	return door_put_changed(call, door, fault) && answer_admitted(call, n);

@@ -121,9 +121,7 @@ bool door_set_state(struct call *call, struct fault *fault)
 	if (state == former)
 		return answer_state(call);
 	change = door_change_of(call, room);
-	door_set(door, state, live,
-		 audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id)),
-		 call->now);
+	door_set(door, state, live, audit_caller_text(call), call->now);
 	change->is_set = true;
 	if (state == DOOR_OPEN)
 		change->admitted = door->admitted;

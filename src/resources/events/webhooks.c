@@ -154,7 +154,7 @@ void webhook_end_entry(struct arena *arena, const struct clock *clock,
 		.time = now,
 		.id = uuid_as_text(arena, clock),
 		.type = SLICE("webhook.updated"),
-		.actor = audit_actor_text(arena, ACTOR_SERVICE, SLICE("")),
+		.actor = audit_service_text(arena),
 		.request_id = SLICE(""),
 		.data = audit_data_text(arena, &data),
 	};
@@ -362,7 +362,7 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	 * after it. */
 	(void)stored_json(call, webhook->headers, "webhook", &webhook->id);
 	test->webhook = *webhook;
-	test->actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
+	test->actor = audit_caller_text(call);
 	test->time = call->now;
 	uuid_make(call->environment->clock, test->event_id);
 	call->run.test = test;

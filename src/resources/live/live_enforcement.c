@@ -140,8 +140,7 @@ static void set_role(const struct enforcing *enforcing, const struct peer *peer,
 static bool is_being_ended(const struct enforcing *enforcing)
 {
 	const struct live *live = &enforcing->live;
-	const struct slice service = audit_actor_text(enforcing->call->arena, ACTOR_SERVICE,
-						      SLICE(""));
+	const struct slice service = audit_service_text(enforcing->call->arena);
 
 	return live->ending != 0 && enforcing->call->now < live->ending + CALL_ENDS_IN &&
 	       !slice_equal(live->end_actor, service);

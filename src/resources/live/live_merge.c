@@ -1593,11 +1593,6 @@ bool live_survey_prepare(struct call *call, const struct server_person *people, 
 
 /* ---- what this service does ---- */
 
-static struct slice actor_of(struct call *call)
-{
-	return audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
-}
-
 bool live_order_end(struct call *call, const struct ending *ending, struct fault *fault)
 {
 	struct live live;
@@ -1608,7 +1603,7 @@ bool live_order_end(struct call *call, const struct ending *ending, struct fault
 		return true;
 	live.ending = call->now;
 	live.end_reason = text_cut(ending->reason, LIVE_REASON_MOST);
-	live.end_actor = actor_of(call);
+	live.end_actor = audit_caller_text(call);
 	live.end_peer = ending->by != NULL ? ending->by->uuid : SLICE("");
 	live.end_locks = ending->locks;
 	return record_put(&live_table, call->transaction, &live, fault);
@@ -1653,7 +1648,7 @@ bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
 		return false;
 	peer->order = cause;
 	peer->order_reason = text_cut(reason, LIVE_REASON_MOST);
-	peer->order_actor = actor_of(call);
+	peer->order_actor = audit_caller_text(call);
 	return record_put(&peer_table, call->transaction, peer, fault);
 }
 

@@ -311,8 +311,7 @@ static bool door_end_state(struct call *call, struct door *door, struct fault *f
 {
 	static const struct live no_session;
 
-	door_set(door, DOOR_BY_ROLE, &no_session,
-		 audit_actor_text(call->arena, ACTOR_SERVICE, SLICE("")), call->now);
+	door_set(door, DOOR_BY_ROLE, &no_session, audit_service_text(call->arena), call->now);
 	return door_put(call, door, fault);
 }
 
