@@ -18,7 +18,7 @@
  *
  * An exchange must know what the door does, and whether somebody was denied, without reading it for
  * each person in rooms where nothing was ever set or denied: the record of the room's codes, which
- * it reads anyway, says that there is something to read (door_mark).
+ * it reads anyway, says that there is something to read (codes_mark).
  *
  * Whoever changes the number of people who wait locks the record of the door. In a database,
  * applicants would therefore wait for each other, each in a worker; so each process handles them
@@ -37,7 +37,7 @@
 /* Of the room of the path, which the route loads as a view (resources/live/live_caller.h): the
  * door, as call->door; the ticket of the path, as call->door_ticket. */
 extern const struct loading load_door;
-/* The same for a call that sets it or denies somebody: it marks the room (door_mark), whose record
+/* The same for a call that sets it or denies somebody: it marks the room (codes_mark), whose record
  * is locked before. */
 extern const struct loading load_marked_door;
 extern const struct loading load_ticket;

@@ -22,6 +22,7 @@
 #define RESOURCES_STORED_DOOR_RECORD_H
 
 #include "base/digest.h"
+#include "base/json_writer.h"
 #include "records/kinds.h"
 #include "records/record.h"
 #include "resources/call.h"
@@ -64,6 +65,8 @@ enum door_state {
 };
 #define DOOR_STATES (DOOR_LOCKED + 1)
 extern const char *const door_state_names[DOOR_STATES];
+/* Writes a state as responses and messages have it: null for what roles and codes say. */
+void door_state_write(struct json_writer *body, const char *name, enum door_state state);
 
 /* What a moderator has set. */
 struct door_setting {
@@ -180,9 +183,6 @@ bool door_put(struct call *call, const struct door *door, struct fault *fault);
 /* Notes in the record that a moderator has denied the ticket at call->now. Forgets denials that are
  * over, and the oldest one if there are too many. */
 void door_add_denial(struct call *call, struct door *door, const struct id *ticket);
-/* Notes in the record of the room's codes that the door must be read (struct room_codes). The
- * record is locked before the door. */
-bool door_mark(struct call *call, const struct id *room, bool has_door, struct fault *fault);
 
 /* Lets a database read these visitors, to change them, in one round trip. */
 void visitors_expect(struct call *call, const struct id *ids, size_t n);

@@ -10,6 +10,7 @@
 #include "resources/audit.h"
 #include "resources/door/door_change.h"
 #include "resources/live/live_caller.h"
+#include "resources/stored/code_record.h"
 
 /* Most people in a list. */
 #define LISTED_MOST 100
@@ -206,7 +207,7 @@ static bool put_denied_visitor(struct call *call, const struct door_ticket *tick
 			ids[n++] = visitor_id_of_name(call->arena, &ticket->room, ticket->user_name,
 						      change->address);
 	}
-	if (!door_mark(call, &ticket->room, true, fault))
+	if (!codes_mark(call, &ticket->room, CODES_DOOR, true, fault))
 		return false;
 	visitors_expect(call, ids, n);
 	for (size_t i = 0; i < n; i++) {

@@ -7,25 +7,18 @@
 #include "resources/audit.h"
 #include "resources/door/door_change.h"
 #include "resources/live/live_caller.h"
+#include "resources/stored/code_record.h"
 
 /* People whom one transaction lets back through a locked door. */
 #define PASSES_AT_ONCE 128
-
-static void write_state_named(struct json_writer *body, const char *name, enum door_state state)
-{
-	if (state == DOOR_BY_ROLE)
-		writer_json(body, name, SLICE("null"));
-	else
-		writer_plain(body, name, slice_of(door_state_names[state]));
-}
 
 void door_write_state(struct call *call, struct json_writer *body)
 {
 	const enum door_state state = door_state_now(call->door, &call->view->live, call->now);
 
-	write_state_named(body, "state", state);
+	door_state_write(body, "state", state);
 	if (state == DOOR_LOCKED)
-		write_state_named(body, "was", call->door->set.was);
+		door_state_write(body, "was", call->door->set.was);
 }
 
 static enum door_state sent_state(const struct call *call)
@@ -129,7 +122,7 @@ bool door_set_state(struct call *call, struct fault *fault)
 		change->unasked = door->unasked;
 	change->has_changed = door->waiting != waiting;
 	change->ends[DOOR_END_ADMITTED] += waiting - door->waiting;
-	return (state == DOOR_BY_ROLE || door_mark(call, room, true, fault)) &&
+	return (state == DOOR_BY_ROLE || codes_mark(call, room, CODES_DOOR, true, fault)) &&
 	       door_put(call, door, fault) && put_in_session(call, state, fault) &&
 	       (state != DOOR_LOCKED || let_back(call, fault)) && answer_state(call);
 }

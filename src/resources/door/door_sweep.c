@@ -5,6 +5,7 @@
 #include "resources/door/door.h"
 
 #include "resources/door/door_change.h"
+#include "resources/stored/code_record.h"
 
 /* ---- times ---- */
 
@@ -160,7 +161,7 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 	if (sweep->is_empty && !sweep_visitors(call, &sweep->room, &sweep->is_empty, fault))
 		return false;
 	if (sweep->is_empty)
-		return door_mark(call, &sweep->room, false, fault) &&
+		return codes_mark(call, &sweep->room, CODES_DOOR, false, fault) &&
 		       store_remove(call->transaction, &kind_door, &door.stored, fault);
 	return !sweep->has_changed || door_put(call, &door, fault);
 }

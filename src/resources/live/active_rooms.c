@@ -466,16 +466,11 @@ static void add_holds(struct call *call, const struct live_view *view, unsigned 
 static bool add_door(struct call *call, const struct live_view *view, struct json_writer *body,
 		     struct fault *fault)
 {
-	enum door_state state;
 	struct door door;
 
 	if (!door_load(call, &view->room.id, STORE_TO_SHOW, &door, fault))
 		return false;
-	state = door_state_now(&door, &view->live, call->now);
-	if (state == DOOR_BY_ROLE)
-		writer_json(body, "door", SLICE("null"));
-	else
-		writer_plain(body, "door", slice_of(door_state_names[state]));
+	door_state_write(body, "door", door_state_now(&door, &view->live, call->now));
 	return true;
 }
 

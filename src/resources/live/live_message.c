@@ -200,8 +200,7 @@ bool message_ask_of_waiting(struct call *call, const struct id *room, struct fau
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
 {
 	struct notified_room notified;
-	struct slice text = SLICE("{\"type\":\"door\",\"state\":null}");
-	enum door_state state;
+	struct json_writer text = writer_begin(call->arena, false);
 	struct door door;
 	bool is_there;
 
@@ -209,11 +208,9 @@ bool message_ask_of_door(struct call *call, const struct id *room, struct fault 
 		return false;
 	if (!is_there)
 		return true;
-	state = door_state_now(&door, &notified.view.live, call->now);
-	if (state != DOOR_BY_ROLE)
-		text = slice_of(arena_text(call->arena, "{\"type\":\"door\",\"state\":\"%s\"}",
-					   door_state_names[state]));
-	return ask_moderators(call, &notified, "removeOthers", text, fault);
+	writer_plain(&text, "type", SLICE("door"));
+	door_state_write(&text, "state", door_state_now(&door, &notified.view.live, call->now));
+	return ask_moderators(call, &notified, "removeOthers", writer_end(&text), fault);
 }
 
 bool message_ask_of_holds(struct call *call, const struct id *room, struct fault *fault)

@@ -236,8 +236,8 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 }
 
 /* Gives the person the name and the metadata that the media server was told, and notes the rights
- * that it was given, asking->notes. If somebody else has taken the name meanwhile, the person gets a
- * number, as do guests whose name a program gives to somebody else; the media server gets it when
+ * that it was given, asking->notes. If somebody else has taken the name meanwhile, the person gets
+ * a number, as do guests whose name a program gives to somebody else; the media server gets it when
  * the rules are enforced next. */
 static bool put_names(struct call *call, struct update *update, struct fault *fault)
 {

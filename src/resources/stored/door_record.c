@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "resources/audit.h"
 #include "resources/record_kind.h"
-#include "resources/stored/code_record.h"
 
 /* The largest members in bytes. */
 #define TEXT_MOST 1024
@@ -242,6 +241,14 @@ void door_set(struct door *door, enum door_state state, const struct live *live,
 	}
 }
 
+void door_state_write(struct json_writer *body, const char *name, enum door_state state)
+{
+	if (state == DOOR_BY_ROLE)
+		writer_json(body, name, SLICE("null"));
+	else
+		writer_plain(body, name, slice_of(door_state_names[state]));
+}
+
 bool door_has_denials(const struct door *door, int64_t now)
 {
 	return door->denial_count > 0 && door->denials[door->denial_count - 1].until > now;
@@ -335,19 +342,6 @@ bool door_close_session(struct call *call, const struct id *room, const struct i
 	/* It was set before the session, and the hour without one begins. */
 	door.set.changed = call->now;
 	return door_put(call, &door, fault);
-}
-
-bool door_mark(struct call *call, const struct id *room, bool has_door, struct fault *fault)
-{
-	struct room_codes codes;
-
-	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
-		return false;
-	if (codes.has_door == has_door)
-		return true;
-	codes.room = *room;
-	codes.has_door = has_door;
-	return codes_put(call, &codes, fault);
 }
 
 /* ---- visitors ---- */
