@@ -103,6 +103,10 @@ export const close = async (page) => {
 };
 export const tiles = (page) =>
 	page.locator(".tile").evaluateAll((all) => all.map((one) => one.querySelector(".who").textContent));
+/** The name of what has the focus. */
+export const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
+/** Imports a module of the call that needs no other. */
+export const load = (name) => import(`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/${name}`, "utf8"))}`);
 export const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
 
 /** From the link to a call and out again: what a role may do has a control. */

@@ -5,12 +5,10 @@
 
 import { readFileSync } from "node:fs";
 import { deflateRawSync } from "node:zlib";
-import { close, control, make_call, note, open_call, says } from "./call.js";
+import { close, control, focused, load, make_call, note, open_call, says } from "./call.js";
 import { SIZES, accessible, group, ok } from "./stand.js";
 
-const { clean, clean_name, limit, text_reader } = await import(
-	`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/chat/texts.js`, "utf8"))}`
-);
+const { clean, clean_name, limit, text_reader } = await load("chat/texts.js");
 
 // ---- what is read of packets ----
 
@@ -144,7 +142,6 @@ const rows = (page) =>
 			return `${by && `${by}: `}${(one.querySelector(".chat-text") ?? one).textContent}`;
 		}),
 	);
-const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
 const come = (page, people) =>
 	page.evaluate((all) => {
 		for (const [sid, name, role] of all) fake.room.come(sid, name, [], { attributes: { role } });
@@ -410,6 +407,10 @@ export const limits_of_chat = (browser) =>
 		await page.evaluate(() => fake.room.write("PA_1", "I may"));
 		await page.waitForSelector(".chat-text:text-is('I may')");
 		ok("what comes of who may not write is not shown", !(await rows(page)).some((one) => one.includes("I may not")));
+		await come(page, [["PA_4", "\u202eYOU", "guest"]]);
+		await write(page, "PA_4", "From somebody else");
+		await page.waitForSelector(".chat-text:text-is('From somebody else')");
+		ok("nobody else is taken for you", (await rows(page)).includes("YOU (2): From somebody else"), (await rows(page)).at(-1));
 		await close(page);
 		stand.livekit.stop();
 	});

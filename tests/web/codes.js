@@ -6,6 +6,7 @@ import {
 	BASE,
 	accessible,
 	api,
+	button,
 	group,
 	make_room,
 	new_page,
@@ -15,7 +16,6 @@ import {
 } from "./stand.js";
 
 const shown = "dialog[open]";
-const button = (words) => `button:text-is("${words}")`;
 const codes_of = (page) => page.locator(".codes .code-text code").allTextContents();
 
 async function open_room(page, room) {

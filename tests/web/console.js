@@ -11,6 +11,7 @@ import {
 	SECURE_URL,
 	TOKEN,
 	api,
+	button,
 	group,
 	make_room,
 	ok,
@@ -21,7 +22,6 @@ import {
 
 const field = (pointer) => `[data-pointer="${pointer}"] input`;
 const fault = (pointer) => `[data-pointer="${pointer}"] .fault:not([hidden])`;
-const button = (words) => `button:text-is("${words}")`;
 const shown = "dialog[open]";
 
 /** Signing in: returns to the page that was opened; scripts and other sites get no secret. */

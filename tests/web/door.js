@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, connected, control, make_call, note, open_call, open_join, press_join, says, title } from "./call.js";
-import { BASE, SIZES, accessible, group, new_page, ok, sign_in, stop_service } from "./stand.js";
+import { BASE, SIZES, accessible, button, group, new_page, ok, sign_in, stop_service } from "./stand.js";
 
-const button = (words) => `button:text-is("${words}")`;
 const waiting = title("Waiting to be let in");
 
 const LATE = 20000;

@@ -10,6 +10,7 @@ import {
 	SIZES,
 	accessible,
 	api,
+	button,
 	group,
 	make_room,
 	new_page,
@@ -19,7 +20,6 @@ import {
 } from "./stand.js";
 
 const field = (pointer) => `[data-pointer="${pointer}"] input`;
-const button = (words) => `button:text-is("${words}")`;
 const shown = "dialog[open]";
 
 /** Creates an account; returns its credentials. */

@@ -3,14 +3,12 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, connected, control, make_call, note, open_call, open_join, press_join, says, title } from "./call.js";
+import { close, connected, control, focused, make_call, note, open_call, open_join, press_join, says, title } from "./call.js";
 import { Door } from "./door.js";
-import { SIZES, accessible, group, ok } from "./stand.js";
+import { SIZES, accessible, button, group, ok } from "./stand.js";
 
-const button = (words) => `button:text-is("${words}")`;
 const refusal = (status, message = "refused") => ({ status, json: { code: status, message, details: [] } });
 const heard = (page, text) => page.waitForFunction((wanted) => document.getElementById("announcer").textContent.includes(wanted), text);
-const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
 const texts = async (page, selector) => (await page.locator(selector).allTextContents()).join();
 
 /** The service for a room, as far as it is for hosts. */
@@ -505,7 +503,9 @@ export const notes_at_the_door = (browser) =>
 		ok("the note has the answer", (await texts(page, ".note button.small")) === "Admit,Show");
 		await accessible(page, "a note that somebody waits");
 		await come(page, [1, 2, 3, 4].map((i) => [`PA_${i}`, `Person ${i}`, "guest", i]));
-		await page.waitForSelector(note("Person 4 raised a hand."));
+		await page.waitForSelector(note("4 people raised a hand."));
+		await page.evaluate(() => [1, 2, 3].forEach((i) => fake.room.say("notice", `Notice ${i}`)));
+		await page.waitForSelector(note("Notice 3"));
 		ok("it stays until it is decided, whatever else happens", await page.isVisible(note("Lukas is waiting to join.")));
 		await page.click(`${note("Lukas is waiting")} >> ${button("Admit")}`);
 		await page.waitForSelector(note("Lukas was admitted."));

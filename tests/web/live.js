@@ -10,6 +10,7 @@ import {
 	SIZES,
 	accessible,
 	api,
+	button,
 	group,
 	new_page,
 	ok,
@@ -17,7 +18,6 @@ import {
 	sign_in,
 } from "./stand.js";
 
-const button = (words) => `button:text-is("${words}")`;
 const shown = "dialog[open]";
 const inside = "section[aria-labelledby=inside]";
 /** The pages ask every two seconds, and a busy machine may miss one. */

@@ -3,12 +3,9 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { readFileSync } from "node:fs";
-import { close, connected, knows_role, make_call, open_call, open_join, press_join } from "./call.js";
+import { close, connected, knows_role, load, make_call, open_call, open_join, press_join } from "./call.js";
 import { BASE, accessible, group, new_page, ok, sign_in } from "./stand.js";
 
-/** Imports a module of the call that needs no other. */
-const load = (name) => import(`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/${name}`, "utf8"))}`);
 const { loss_watch, priority_of, seats, share_out } = await load("quality.js");
 const { audio_encodings, camera_encodings, screen_encodings } = await load("sent.js");
 

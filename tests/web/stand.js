@@ -38,6 +38,9 @@ export const SIZES = {
 	},
 };
 
+/** Returns the selector of a button with a text. */
+export const button = (words) => `button:text-is("${words}")`;
+
 let passed = 0;
 let failed = 0;
 

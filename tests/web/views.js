@@ -3,11 +3,9 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { readFileSync } from "node:fs";
-import { close, control, make_call, note, open_call, tiles } from "./call.js";
+import { close, control, load, make_call, note, open_call, tiles } from "./call.js";
 import { SIZES, accessible, group, ok } from "./stand.js";
 
-const load = (name) => import(`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/${name}`, "utf8"))}`);
 const { few } = await load("quality.js");
 const { voice } = await load("voice.js");
 
