@@ -100,7 +100,7 @@ export const languages = (browser, codes) =>
 		await page.waitForSelector(".join-form");
 		const found = await page.evaluate(async () => {
 			const main = document.querySelector("script[type=module]").src;
-			const files = ["words.js", "../call/words.js", "../call/stats_words.js"].map((one) => new URL(one, main).href);
+			const files = ["words.js", "../call/words.js", "../call/stats_words.js", "../call/chat/words.js"].map((one) => new URL(one, main).href);
 			const [page_words, ...others] = await Promise.all(files.map((file) => import(file)));
 			const { LANGUAGES } = page_words;
 			/** The members with their types; functions are called, so that their texts count too. */

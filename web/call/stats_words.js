@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { language } from "../join/words.js";
+import { texts_of } from "../join/words.js";
 
 /** @typedef {typeof import("./words/stats/en.js").default} Words */
 
@@ -12,6 +12,4 @@ export const LANGUAGES = {
 	de: () => import("./words/stats/de.js"),
 };
 
-const load = /** @type {() => Promise<{ default: Words }>} */ (LANGUAGES[language]);
-
-export const stats_words = (await load()).default;
+export const stats_words = await texts_of(LANGUAGES);

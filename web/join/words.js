@@ -15,11 +15,19 @@ export const language =
 	navigator.languages.map((one) => one.slice(0, 2).toLowerCase()).find((one) => one in LANGUAGES) ??
 	"en";
 
+/**
+ * Loads texts in the language of the page.
+ * @template Texts @param {Record<string, () => Promise<{ default: Texts }>>} all of each language
+ */
+export async function texts_of(all) {
+	const load = /** @type {() => Promise<{ default: Texts }>} */ (all[language]);
+	return (await load()).default;
+}
+
 /** @returns {Promise<Words>} */
-export async function words_of_page() {
+export function words_of_page() {
 	document.documentElement.lang = language;
-	const fetched = LANGUAGES[language];
-	return (await /** @type {() => Promise<{ default: Words }>} */ (fetched)()).default;
+	return texts_of(LANGUAGES);
 }
 
 const format = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" });

@@ -2,16 +2,14 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { language } from "../../join/words.js";
+import { texts_of } from "../../join/words.js";
 
 /** @typedef {typeof import("./en.js").default} Words */
 
 /** @type {Record<string, () => Promise<{ default: Words }>>} */
-const LANGUAGES = {
+export const LANGUAGES = {
 	en: () => import("./en.js"),
 	de: () => import("./de.js"),
 };
 
-const load = /** @type {() => Promise<{ default: Words }>} */ (LANGUAGES[language]);
-
-export const words = (await load()).default;
+export const words = await texts_of(LANGUAGES);
