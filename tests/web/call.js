@@ -90,11 +90,15 @@ export const knows_role = (page) => page.waitForResponse((one) => one.url().ends
 /** Opens a call. */
 export async function open_call(browser, stand, role, options, prepare, serve) {
 	const page = await open_join(browser, stand, stand.codes[role], options, prepare, serve);
+	await enter_call(page, role);
+	return page;
+}
+/** Joins from the page of a link. */
+export async function enter_call(page, role) {
 	const known = knows_role(page);
 	await press_join(page, `The ${role}`);
 	await connected(page);
 	await known;
-	return page;
 }
 export const close = async (page) => {
 	// The page asks before it is left.

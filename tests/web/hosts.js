@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, connected, control, focused, make_call, note, open_call, open_join, press_join, says, title } from "./call.js";
+import { close, connected, control, enter_call, focused, make_call, note, open_join, press_join, says, title } from "./call.js";
 import { Door } from "./door.js";
 import { SIZES, accessible, button, group, ok } from "./stand.js";
 
@@ -57,7 +57,10 @@ export class House extends Door {
 
 /** Opens a call with a house. @returns {Promise<[any, House]>} */
 async function enter(browser, stand, role = "host", options = {}, house = new House(), prepare = () => {}) {
-	const page = await open_call(browser, stand, role, options, prepare, (one) => house.serve(one));
+	const page = await open_join(browser, stand, stand.codes[role], options, prepare, (one) => house.serve(one));
+	// Whoever joins before the microphone has started joins without it.
+	await page.waitForSelector("button.round:has([href$='#mic'])");
+	await enter_call(page, role);
 	return [page, house];
 }
 /** People come: `[id, name, role, when the hand went up]`. */
