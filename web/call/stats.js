@@ -11,10 +11,10 @@ import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Connection} Connection */
 /** @typedef {import("./media.js").Stream} Stream */
-/** What was counted of a stream until a time. @typedef {{ at: number, bytes: number, lost: number, packets: number }} Count */
+/** The counters of a stream at a time. @typedef {{ at: number, bytes: number, lost: number, packets: number }} Count */
 /**
  * What is shown of a stream: its size is "" for sound.
- * @typedef {{ stream: Stream, count: Count, size: string, fps: number, round_trip: number }} Reading
+ * @typedef {{ stream: Stream, report: any, count: Count, size: string, fps: number, round_trip: number }} Reading
  */
 
 // Milliseconds between two readings, the first two, and those over which losses are counted.
@@ -47,7 +47,7 @@ async function reading_of(stream) {
 		if (one.type === "remote-inbound-rtp") round_trip = one.roundTripTime ?? round_trip;
 	}
 	const is_sound = ["audio", "screen_audio"].includes(stream.kind);
-	return { stream, count, size: is_sound || width === 0 ? "" : `${width} × ${height}`, fps, round_trip };
+	return { stream, report, count, size: is_sound || width === 0 ? "" : `${width} × ${height}`, fps, round_trip };
 }
 
 /** Returns the way of the packets and their round trip in seconds. @param {any[]} reports */
@@ -112,11 +112,11 @@ export async function connection_dialog(link, { entry, join, signal }) {
 		const [reports, readings] = await Promise.all([link.reports().catch(() => []), Promise.all(link.streams().map(reading_of))]);
 		const mine = readings.filter(({ stream }) => stream.id === "me");
 		// Of a person with a picture, the sound is left out.
-		const theirs = readings.filter(({ stream }) => stream.id !== "me").filter((one) => kbps_of(one) > 0);
+		const theirs = readings.filter((one) => one.stream.id !== "me" && kbps_of(one) > 0);
 		const seen = theirs.filter(
 			({ stream: { id, kind } }) => !/audio/.test(kind) || !theirs.some(({ stream }) => stream.id === id && !/audio/.test(stream.kind)),
 		);
-		const { route, round_trip: of_pair } = way_of([...reports, ...(await Promise.all(readings.slice(0, 1).map(({ stream }) => stream.read())))]);
+		const { route, round_trip: of_pair } = way_of([...reports, readings[0]?.report]);
 		const round_trip = Number.isNaN(of_pair) ? Math.max(...mine.map((one) => one.round_trip || 0), 0) || NaN : of_pair;
 		const lost = { sent: loss_of(mine), received: loss_of(theirs) };
 		const is_weak = link.is_weak() || lost.sent > WEAK || lost.received > WEAK;
@@ -163,7 +163,7 @@ export async function connection_dialog(link, { entry, join, signal }) {
 			await navigator.clipboard.writeText(details);
 			put(hint, stats_words.copied);
 		} catch {
-			// Where the browser does not let pages copy, people do.
+			// If the browser does not let pages copy, people can copy it themselves.
 			copied.value = details;
 			copied.hidden = false;
 			copied.select();
