@@ -8,7 +8,7 @@ import { words } from "./words.js";
 // Characters of a name that are shown, and marks on one letter.
 const MOST = 64;
 const MARKS = /(\p{M}{4})\p{M}+/gu;
-// What turns the direction of the text that follows, and what nobody sees. Joiners stay: scripts and emoji need them.
+// Characters that turn the direction of the text after them, and invisible ones. Scripts and emoji need joiners.
 const HIDDEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const BLANKS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 

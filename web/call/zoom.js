@@ -8,7 +8,7 @@
 
 const MOST = 4;
 const STEP = 0.5;
-// To which a double tap enlarges.
+// How far a double tap enlarges.
 const TAPPED = 2.5;
 // Milliseconds that a tap, and a pause between two, last at most; pixels that they may differ.
 const TAP = 300;
