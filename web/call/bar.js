@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
+import { menu_button } from "./menu.js";
 import { rove } from "./rove.js";
 import { words } from "./words.js";
 
@@ -46,19 +47,8 @@ function toggle(name, symbols, says, act) {
 
 /** The small button for devices. @param {string} name @param {string} label @param {Act} act */
 function caret(name, label, act) {
-	const button = h(
-		"button.caret",
-		{
-			type: "button",
-			"data-control": name,
-			"aria-label": label,
-			title: label,
-			"aria-haspopup": "menu",
-			"aria-expanded": "false",
-			onclick: () => act(button),
-		},
-		icon("up"),
-	);
+	const button = menu_button("caret", "up", label, act);
+	button.dataset.control = name;
 	return button;
 }
 

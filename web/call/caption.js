@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { announce, h, icon, put } from "../lib/dom.js";
+import { COVERED } from "./panels.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./zoom.js").Zoom} Zoom */
@@ -47,7 +48,7 @@ export function caption(video, marks, options, acts) {
 		put(fit, `${percent} %`);
 		fit.setAttribute("aria-label", `${words.zoom_fit}, ${words.zoomed(percent)}`);
 		// Small windows have no place for it then.
-		if (percent === 100 && document.activeElement === fit && matchMedia("(max-width: 700px), (max-height: 480px)").matches) larger.focus();
+		if (percent === 100 && document.activeElement === fit && matchMedia(COVERED).matches) larger.focus();
 		fit.classList.toggle("at-100", percent === 100);
 	}
 	/** @param {Step} step */

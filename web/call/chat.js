@@ -1,5 +1,5 @@
-// The chat, until it is needed: its place, and what it has to know when it is there. What reads and shows messages is
-// loaded when the page has nothing else to do, or when the chat is opened.
+// The place of the chat, and what the chat has to know once it is loaded. The code that reads and shows messages is
+// loaded when the page is idle, or when the chat is opened.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -10,7 +10,7 @@ import { words } from "./words.js";
 /**
  * What the chat needs of the call. `show` opens the panel, or closes it; `busy` shows that it is being loaded.
  * @typedef {{ room: string, people: () => Person[], role_shown: (name: string) => string, is_host: (role: string) => boolean,
- *   link: () => import("./media.js").Connection | null, note: ReturnType<typeof import("./notes.js").notes>,
+ *   link: () => import("./media.js").Connection | null, note: import("./notes.js").Notes,
  *   unread: (n: number) => void, busy: (yes: boolean) => void, show: (open: boolean) => void, signal: AbortSignal }} Call
  */
 /** Whether you may write; whether the connection is being made again; when you joined, if somebody was inside before.
@@ -59,7 +59,7 @@ export function chat(call) {
 			if (!call.signal.aborted) call.show(true);
 			if (person) write_to(person);
 		} catch {
-			call.note.say(words.not_now, { symbol: "warning", bad: true });
+			call.note.warn(words.not_now);
 		}
 		call.busy(false);
 	}

@@ -15,10 +15,11 @@ const TOLD = [1, 5];
 // all who are in the call do so at the same time.
 const SPREAD = 4000;
 
-const time_of = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+/** The format of a time of day. */
+export const time_of = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>, draw: (text: string, soon: boolean) => void,
+ * @param {{ note: import("./notes.js").Notes, draw: (text: string, soon: boolean) => void,
  *   ask: () => Promise<Me>, signal: AbortSignal }} call `draw` shows the length, `ask` asks the service anew
  * @returns {(me: Me) => void} takes what the service says
  */

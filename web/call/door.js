@@ -13,7 +13,7 @@ import { words } from "./words.js";
 // Milliseconds until the list is read again without a message.
 const EVERY = 15000;
 const QUIET = "door_quiet";
-// Milliseconds for which a note offers to take a denial back; those of a minute, and minutes that a denial lasts.
+// Milliseconds for which a note offers to take a denial back, and in a minute; minutes that a denial lasts.
 const TAKE_BACK = 10000;
 const MINUTE = 60000;
 const DENIED = 10;
@@ -39,13 +39,13 @@ function chime() {
 }
 
 /**
- * @param {{ server: import("./service.js").Service, note: ReturnType<typeof import("./notes.js").notes>,
+ * @param {{ server: import("./service.js").Service, note: import("./notes.js").Notes,
  *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, role_shown: (name: string) => string,
  *   take_door: (door: any, asked_at: number) => void, signal: AbortSignal }} call
  * `elsewhere` puts the focus where it goes when nobody waits any more; `take_door` gets what the list says of the door
  */
 export function door({ server, note, is_open, show, changed, elsewhere, role_shown, take_door, signal }) {
-	const { say } = note;
+	const { say, warn } = note;
 	const title = h("h3", { id: "door-title" });
 	const rows = h("ul", { role: "list" });
 	const more = h("p.quiet.small-text.waiting-more", { hidden: true });
@@ -169,6 +169,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		const admit = first && count === 1 ? { text: words.admit, label: words.admit_label(first.name), do: () => decide(first, "admitted") } : { text: words.admit_all, do: () => admit_all(ids) };
 		say(text, { key: "door", symbol: "person", stay: true, act: admit, also: { text: words.show, do: show } });
 	}
+	/** Puts the focus on who waits, or elsewhere if nobody does. */
 	function focus() {
 		/** @type {HTMLElement | null} */
 		const next = rows.querySelector("button.primary");
@@ -193,7 +194,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		try {
 			const asked_at = performance.now();
 			const { data, etag: tag } = await server.waiting(etag);
-			// A list of before a decision has those about whom it was.
+			// A list from before a decision still has the people whom it was about.
 			const is_old = acting > 0 || asked_at < acted_at;
 			is_stale ||= is_old && acting === 0;
 			if (is_mine && !is_old && !signal.aborted) {
@@ -217,7 +218,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 			const { text, ...more } = await doing();
 			say(text, { symbol: "check", ...more });
 		} catch (error) {
-			say(refusal(error, { 404: gone, 409: gone }), { symbol: "warning", bad: true });
+			warn(refusal(error, { 404: gone, 409: gone }));
 		}
 		acting -= 1;
 		acted_at = performance.now();
@@ -247,7 +248,6 @@ export function door({ server, note, is_open, show, changed, elsewhere, role_sho
 		/** @returns {number} */
 		count: () => (is_quiet() ? 0 : count),
 		focus,
-		waits: () => !element.hidden,
 		/** The service says that the number has changed. */
 		read,
 		/** Begins or ends to show who waits. @param {boolean} yes */

@@ -10,9 +10,9 @@ const ECHO = 3000;
 
 /**
  * @param {{ link: () => import("./media.js").Connection | null, server: import("./service.js").Service,
- *   say: import("./notes.js").Say, draw: () => void }} call `link` returns null until the connection is there
+ *   note: import("./notes.js").Notes, draw: () => void }} call `link` returns null until the connection is there
  */
-export function own_hand({ link, server, say, draw }) {
+export function own_hand({ link, server, note, draw }) {
 	let up = false;
 	let is_busy = false;
 	/** What the media server has, and what you asked for, until it has that. */
@@ -36,7 +36,7 @@ export function own_hand({ link, server, say, draw }) {
 		} catch {
 			up = !up;
 			asked = null;
-			say(words.not_now, { key: words.not_now, symbol: "warning", bad: true });
+			note.warn(words.not_now);
 		}
 		is_busy = false;
 		asked_at = performance.now();
@@ -51,13 +51,13 @@ export function own_hand({ link, server, say, draw }) {
 		see(now) {
 			if (now === seen) return;
 			seen = now;
-			// What is older than your own last press follows too.
+			// What the media server had before your last press may still arrive.
 			const waits = asked !== null && (is_busy || performance.now() - asked_at < ECHO);
 			if (!waits || now === asked) asked = null;
 			if (waits) return;
 			const was = up;
 			up = now;
-			if (was && !now && metadata() !== null) say(words.lowered_by, { key: "hand", symbol: "hand" });
+			if (was && !now && metadata() !== null) note.say(words.lowered_by, { key: "hand", symbol: "hand" });
 		},
 		/** What is there when the connection is made. @param {boolean} now */
 		begin(now) {

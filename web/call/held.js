@@ -6,7 +6,7 @@ import { announce } from "../lib/dom.js";
 import { words } from "./words.js";
 
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>, hand: ReturnType<typeof import("./hand.js").own_hand>,
+ * @param {{ note: import("./notes.js").Notes, hand: ReturnType<typeof import("./hand.js").own_hand>,
  *   begins: () => void }} call `begins` is called when it is turned off
  */
 export function held_microphone({ note, hand, begins }) {

@@ -5,6 +5,5 @@
 import { h, icon } from "../lib/dom.js";
 import { words } from "./words.js";
 
-/** Returns the mark, for beside a name or a role. @param {string} [after] what follows its word for screen readers */
-export const host_mark = (after = "") =>
-	h("span.host-mark", { title: words.host }, icon("host"), h("span.off-screen", null, `${words.host}${after}`));
+/** Creates the mark that stands beside a name or a role. @param {string} says what screen readers read */
+export const host_mark = (says) => h("span.host-mark", { title: words.host }, icon("host"), h("span.off-screen", null, says));

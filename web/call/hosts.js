@@ -6,7 +6,7 @@
 import { h, icon, put } from "../lib/dom.js";
 import { door } from "./door.js";
 import { lock } from "./lock.js";
-import { menu } from "./menu.js";
+import { menu, menu_button } from "./menu.js";
 import { mute_all } from "./mute_all.js";
 import { refusal } from "./refused.js";
 import { words } from "./words.js";
@@ -15,20 +15,18 @@ import { words } from "./words.js";
 /** @typedef {ReturnType<typeof hosts>} Hosts */
 
 /**
- * @param {{ server: import("./service.js").Service, note: ReturnType<typeof import("./notes.js").notes>, me: () => import("./service.js").Me | null,
- *   people: () => Person[], role_shown: (name: string) => string, list: { open: () => boolean, focus: () => void },
+ * @param {{ server: import("./service.js").Service, note: import("./notes.js").Notes, me: () => import("./service.js").Me | null,
+ *   may: (permission: string) => boolean, people: () => Person[], role_shown: (name: string) => string, list: { open: () => boolean, focus: () => void },
  *   show_list: () => void, draw_count: () => void, draw_lock: (is_locked: boolean) => void, refresh: () => Promise<void>,
  *   signal: AbortSignal }} call `refresh` asks who you are again
  */
-export function hosts({ server, note, me, people, role_shown, list, show_list, draw_count, draw_lock, refresh, signal }) {
-	const { say } = note;
-	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
+export function hosts({ server, note, me, may, people, role_shown, list, show_list, draw_count, draw_lock, refresh, signal }) {
 	const changed = () => {
 		draw();
 		draw_count();
 	};
-	const room = lock({ server, say, changed, read: () => waiting.read() });
-	const silence = mute_all({ server, say, people, me, role_shown, changed, refresh });
+	const room = lock({ server, note, changed, read: () => waiting.read() });
+	const silence = mute_all({ server, note, people, me, role_shown, changed, refresh });
 	const waiting = door({
 		server,
 		note,
@@ -41,18 +39,9 @@ export function hosts({ server, note, me, people, role_shown, list, show_list, d
 		signal,
 	});
 
-	/** A button that opens a menu. @param {string} kind @param {string} text @param {string} symbol @param {() => import("./menu.js").Entry[]} entries */
-	function opener(kind, text, symbol, entries) {
-		const button = h(
-			`button.${kind}`,
-			{ type: "button", "aria-label": text, title: text, "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => menu(button, entries()) },
-			icon(symbol),
-		);
-		return button;
-	}
-	const options = opener("plain.square", words.room_options, "more", room.entries);
+	const options = menu_button("plain.square", "more", words.room_options, (button) => menu(button, room.entries()));
 	const mute = h("button.small.split", { type: "button", onclick: () => silence.run() });
-	const whom = opener("small.split-more", words.mute_whom, "down", silence.entries);
+	const whom = menu_button("small.split-more", "down", words.mute_whom, (button) => menu(button, silence.entries()));
 	const both = h("div.split-button", null, mute, whom);
 	const lock_button = h("button.small", { type: "button", onclick: room.toggle });
 	const tools = h("div.tools", null, both, lock_button);
@@ -98,11 +87,7 @@ export function hosts({ server, note, me, people, role_shown, list, show_list, d
 		/** Reads who waits, and the door. */
 		read: waiting.read,
 		waiting: waiting.count,
-		/** Puts the focus on who waits. Returns false if nobody does. */
-		focus_waiting() {
-			if (waiting.waits()) waiting.focus();
-			return waiting.waits();
-		},
+		focus: waiting.focus,
 		entry: waiting.entry,
 		mute_all: () => may("mute") && silence.run(),
 		lock: () => may("removeOthers") && room.toggle(),
@@ -110,9 +95,9 @@ export function hosts({ server, note, me, people, role_shown, list, show_list, d
 			const n = people().filter((one) => one.hand && !one.me).length;
 			try {
 				await server.lower_all();
-				say(words.lowered_all(n), { symbol: "check" });
+				note.say(words.lowered_all(n), { symbol: "check" });
 			} catch (error) {
-				say(refusal(error), { symbol: "warning", bad: true });
+				note.warn(refusal(error));
 			}
 		},
 	};

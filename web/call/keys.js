@@ -11,7 +11,7 @@ import { browser_storage } from "../lib/storage.js";
  */
 
 /** @type {Record<string, Command>} */
-export const KEYS = {
+const KEYS = {
 	m: "audio",
 	v: "video",
 	s: "screen",
@@ -25,7 +25,7 @@ export const KEYS = {
 	0: "zoom_fit",
 	"?": "help",
 };
-/** Those with Shift, whatever Caps Lock makes of the letter. @type {Record<string, Command>} */
+/** With Shift; Caps Lock makes no difference. @type {Record<string, Command>} */
 const SHIFTED = { m: "mute_all", l: "lock" };
 
 /**

@@ -5,23 +5,20 @@
 import { h } from "../lib/dom.js";
 import { browser_storage } from "../lib/storage.js";
 import { dialog } from "./dialog.js";
-import { KEYS } from "./keys.js";
 import { words } from "./words.js";
 
 /**
- * @param {string[][]} more the keys that not everybody has, each with what it does
- * @param {(command: import("./keys.js").Command) => boolean} has whether the role and the browser have what a key does
+ * @param {(command: string) => boolean} has whether the role and the browser have what a key does
  */
-export function show_keys(more, has) {
+export function show_keys(has) {
 	const on = h("input", { type: "checkbox", id: "keys-on", checked: browser_storage.get("keys") !== "off", "aria-describedby": "keys-hint" });
 	on.addEventListener("change", () => browser_storage.set("keys", on.checked ? "on" : "off"));
-	// The space bar, which comes second, is for the microphone too.
-	const had = words.keys.filter(([key = ""], i) => has(i === 1 ? "audio" : (KEYS[key.toLowerCase()] ?? "help")));
-	const row = (/** @type {string[]} */ [key, text]) => h("div", null, h("dt", null, h("span.key", null, key)), h("dd", null, text));
+	const had = Object.entries(words.keys).filter(([command]) => has(command === "talk" ? "audio" : command));
+	const row = (/** @type {[string, string[]]} */ [, [key, text]]) => h("div", null, h("dt", null, h("span.key", null, key)), h("dd", null, text));
 	return dialog({
 		title: words.shortcuts,
 		content: [
-			h("dl.keys", null, [...had.slice(0, -1), ...more, ...had.slice(-1)].map(row)),
+			h("dl.keys", null, had.map(row)),
 			h(
 				"div.check",
 				null,

@@ -1,4 +1,4 @@
-// Who gets in by a link: as roles and codes say, everybody, who is admitted, or nobody.
+// Who gets in by a link: as roles and codes say, everybody, those who are admitted, or nobody.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -9,10 +9,10 @@ import { words } from "./words.js";
 /** @typedef {"open" | "ask" | "locked" | null} State null: as roles and codes say */
 
 /**
- * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say, changed: () => void,
+ * @param {{ server: import("./service.js").Service, note: import("./notes.js").Notes, changed: () => void,
  *   read: () => void }} call `read` reads who waits again, about whom a change may decide
  */
-export function lock({ server, say, changed, read }) {
+export function lock({ server, note, changed, read }) {
 	/** @type {State} */
 	let state = null;
 	/** What it was before it was locked. @type {State} */
@@ -37,9 +37,9 @@ export function lock({ server, say, changed, read }) {
 			const { data } = await server.door(next);
 			changed_at = performance.now();
 			put(data);
-			say(done, { key: "lock", symbol });
+			note.say(done, { key: "lock", symbol });
 		} catch (error) {
-			say(refusal(error), { key: "lock", symbol: "warning", bad: true });
+			note.warn(refusal(error), "lock");
 		}
 		is_busy = false;
 		read();
@@ -57,7 +57,7 @@ export function lock({ server, say, changed, read }) {
 		toggle: () => (is_locked() ? set(was, words.unlocked_done, "unlock") : close()),
 		/** The door as the service tells it. @param {{ state?: State, was?: State }} now @param {number} asked_at when it was asked for */
 		take(now, asked_at) {
-			// The answer of before a change of your own is older.
+			// An answer from before your own change is out of date.
 			if (is_busy || asked_at < changed_at) return;
 			const was_locked = is_locked();
 			const was_known = is_known;

@@ -16,22 +16,22 @@ import { own_hand } from "./hand.js";
 import { held_microphone } from "./held.js";
 import { keys } from "./keys.js";
 import { library } from "./library.js";
-import { NOTHING, connection, faces_me, shown_track } from "./media.js";
-import { can_change, moderation } from "./moderation.js";
+import { connection, shown_track, yourself } from "./media.js";
+import { moderation } from "./moderation.js";
 import { muted_listener } from "./muted.js";
 import { news } from "./news.js";
 import { notes } from "./notes.js";
 import { open_more } from "./more.js";
 import { panels } from "./panels.js";
-import { people_list, raised } from "./people.js";
+import { people_list } from "./people.js";
 import { service } from "./service.js";
-import { TROUBLES, troubles } from "./troubles.js";
+import { DEVICES, TROUBLES, troubles } from "./troubles.js";
 import { views } from "./views.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Kind} Kind */
 /** @typedef {import("./media.js").Person} Person */
-/** @typedef {"audio" | "video"} Device */
+/** @typedef {import("./troubles.js").Device} Device */
 /**
  * The join page, as the call needs it: its place, its texts, a page of one sentence, and joining again.
  * @typedef {{ place: HTMLElement, words: import("../join/words.js").Words,
@@ -43,11 +43,10 @@ import { words } from "./words.js";
  * @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null, trouble: { audio?: string | undefined, video?: string | undefined } }} Media */
 
 const KINDS = /** @type {Kind[]} */ (["audio", "video", "screen"]);
-const DEVICES = /** @type {Device[]} */ (["audio", "video"]);
 // The longest message that is shown, in characters.
 const MESSAGE = 300;
-// Milliseconds during which a new role is asked for, between two questions, and over which those of all people inside
-// are spread if the service says that a role has changed, and for each of them if what they may publish has.
+// Milliseconds: for how long a new role is asked for, and how often. If a role has changed, people ask at random times, not
+// all at once: within SPREAD, or if what they may publish has changed, within SPREAD_BY for each person inside.
 const PATIENCE = 10000;
 const AGAIN = 300;
 const SPREAD = 4000;
@@ -115,36 +114,52 @@ export async function begin(page, entry, join, media) {
 	// ---- the page ----
 
 	const note = notes();
-	const { say } = note;
-	const warn = (/** @type {string} */ text, key = text) => say(text, { key, symbol: "warning", bad: true });
-	const has_key = (/** @type {any} */ one) =>
-		one === "hand" ? hand.can() : one === "full" ? document.fullscreenEnabled : !KINDS.includes(one) || kinds.includes(one);
+	const { say, warn } = note;
+	/** Whether the role and the browser have what a key does. @param {string} command */
+	function has_key(command) {
+		/** @type {Record<string, boolean>} */
+		const some = { hand: hand.can(), full: document.fullscreenEnabled, mute_all: may("mute"), lock: may("removeOthers") };
+		for (const kind of KINDS) some[kind] = kinds.includes(kind);
+		return some[command] ?? true;
+	}
 	const is_host = () => may("mute") || may("removeOthers");
-	// The open list shows it.
+	// While the list is open, it shows the hands.
 	const tell = news(room.name, (text, key) => is_host() && !list.open() && say(text, { key, symbol: "hand" }), signal);
-	/** What hosts have. @type {import("./hosts.js").Hosts | null} */
+	/** The controls of hosts, once they are loaded. @type {import("./hosts.js").Hosts | null} */
 	let host = null;
-	const hand = own_hand({ link: () => (state === "connecting" ? null : link), server, say, draw: draw_controls });
-	const held = held_microphone({ note, hand, begins: () => void (remember("audio", false), listen(undefined)) });
-	const { options, lower } = moderation({
+	const hand = own_hand({ link: () => (state === "connecting" ? null : link), server, note, draw: draw_controls });
+	const held = held_microphone({ note, hand, begins: stop_microphone });
+	const { options, has_options, lower } = moderation({
 		server,
-		say,
-		me: () => me,
+		note,
+		may,
+		gives: () => me?.gives ?? [],
 		is_inside: ({ id }) => people().some((one) => one.id === id),
 		role_shown,
-		keep: (id) => view.keep(id),
-		write: () => messages.may_write() && ((person) => void messages.write_to(person)),
+		may_write: () => messages.may_write(),
+		write_to: (person) => messages.write_to(person),
 		large: () => view.large(),
+		keep: (id) => view.keep(id),
 		fill: (id) => view.fill(id),
 	});
-	const has_options = (/** @type {Person} */ one) =>
-		one.publishes ||
-		(!one.me && (messages.may_write() || may("removeOthers") || (may("mute") && one.hand) || (may("changeRole") && can_change(one, me))));
-	const lower_one = (/** @type {Person} */ one) => (one.me ? hand.turn() : lower(one));
-	const of_hands = { lowers: () => may("mute"), lower: lower_one, lower_all: () => host?.lower_all() };
-	const list = people_list({ people, role_shown, options, has_options, ...of_hands, host: () => host, close: () => panel.show(null) });
+	const list = people_list({
+		people,
+		role_shown,
+		options,
+		has_options,
+		lowers: () => may("mute"),
+		lower: (one) => (one.me ? hand.turn() : lower(one)),
+		lower_all: () => host?.lower_all(),
+		host: () => host,
+		close: () => panel.show(null),
+	});
 	const messages = chat({
-		...{ room: room.name, people: () => people(), link: () => link, role_shown, note, signal },
+		room: room.name,
+		people,
+		link: () => link,
+		role_shown,
+		note,
+		signal,
 		is_host: (name) => me?.roles?.find((one) => one.name === name)?.host === true,
 		unread: (n) => controls.unread(n),
 		busy: (yes) => controls.loads_chat(yes),
@@ -154,15 +169,27 @@ export async function begin(page, entry, join, media) {
 	async function equip_host() {
 		if (!host && is_host()) {
 			const { hosts } = await import("./hosts.js");
-			const draws = { show_list: () => panel.show("people"), draw_count: () => draw_count(people().length), draw_lock: controls.lock };
-			host ??= hosts({ server, note, me: () => me, people, role_shown, list, ...draws, refresh: learn_role, signal });
+			host ??= hosts({
+				server,
+				note,
+				me: () => me,
+				may,
+				people,
+				role_shown,
+				list,
+				show_list: () => panel.show("people"),
+				draw_count,
+				draw_lock: controls.lock,
+				refresh: learn_role,
+				signal,
+			});
 			list.equip(host);
 		}
 		host?.take();
 	}
 	const view = views({
 		entry,
-		say,
+		note,
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
 			if (person) options(person, button, id);
@@ -178,7 +205,7 @@ export async function begin(page, entry, join, media) {
 		leave: ask_to_leave,
 		chat: () => void messages.press(),
 		people: () => panel.toggle("people"),
-		help: () => void import("./keys_list.js").then(({ show_keys }) => show_keys(is_host() ? words.host_keys.filter((_, i) => may(i === 0 ? "mute" : "removeOthers")) : [], has_key), () => warn(words.not_now)),
+		help: () => void import("./keys_list.js").then(({ show_keys }) => show_keys(has_key), () => warn(words.not_now)),
 		mute_all: () => host?.mute_all(),
 		lock: () => host?.lock(),
 		audio_devices: (/** @type {HTMLElement} */ button) => choose(button, "audio"),
@@ -245,35 +272,7 @@ export async function begin(page, entry, join, media) {
 		// While the connection is made again, the library knows nobody: people stay where they are.
 		if (state === "reconnecting") return shown;
 		if (link && state !== "connecting") return link.people();
-		const { audio, video } = media;
-		return [
-			{
-				id: "me",
-				sid: "",
-				identity: "",
-				name: entry.name,
-				role: entry.role.name,
-				me: true,
-				known: true,
-				publishes: kinds.length > 0,
-				mic: audio ? "on" : "off",
-				voice_on: audio !== null,
-				screen_on: false,
-				camera: preview,
-				camera_on: video !== null,
-				faces_me: faces_me(video ?? undefined),
-				priority: 1,
-				camera_in: NOTHING,
-				screen_in: NOTHING,
-				screen: null,
-				shares: false,
-				hand: false,
-				raised: 0,
-				host: false,
-				weak: false,
-				joined: 0,
-			},
-		];
+		return [yourself(entry.name, entry.role.name, kinds.length > 0, media, preview)];
 	}
 	function draw() {
 		const all = people();
@@ -281,7 +280,7 @@ export async function begin(page, entry, join, media) {
 		view.show(all);
 		list.show(all);
 		messages.people();
-		draw_count(all.length);
+		draw_count(all);
 		draw_controls();
 		if (state !== "connected") return;
 		tell(all);
@@ -290,12 +289,13 @@ export async function begin(page, entry, join, media) {
 		const title = inside_count > 1 ? page.words.inside([], inside_count) : words.alone;
 		view.say(others.length === 0 ? [h("b", null, title), h("p", null, words.alone_help)] : null);
 	}
-	/** @param {number} n how many the media server names */
-	function draw_count(n) {
+	/** Shows how many are inside, and who wants something. @param {Person[]} [all] whom the media server names */
+	function draw_count(all = people()) {
+		const n = all.length;
 		// What the service told is older than a change.
 		if (n !== named) inside_count = 0;
 		named = n;
-		const hands = may("mute") ? raised(people()).filter((one) => !one.me).length : 0;
+		const hands = may("mute") ? all.filter((one) => one.hand && !one.me).length : 0;
 		controls.people(Math.max(n, inside_count), host?.waiting() ?? 0, hands);
 	}
 	/** Asks how many are inside, for people whom nobody names the others. */
@@ -321,8 +321,9 @@ export async function begin(page, entry, join, media) {
 	}
 
 	function show_connection() {
-		const shown = import("./stats.js").then(({ connection_dialog }) => link && connection_dialog(link, { entry, join, signal }));
-		shown.catch(() => warn(words.not_now));
+		import("./stats.js")
+			.then(({ connection_dialog }) => link && connection_dialog(link, { entry, join, signal }))
+			.catch(() => warn(words.not_now));
 	}
 
 	// ---- your own devices ----
@@ -333,6 +334,10 @@ export async function begin(page, entry, join, media) {
 	function remember(kind, on) {
 		entry[kind] = on;
 		keep(entry);
+	}
+	function stop_microphone() {
+		remember("audio", false);
+		listen(undefined);
 	}
 	/** @param {Kind} kind @param {boolean} [yes] */
 	async function turn(kind, yes = !link?.is_on(kind)) {
@@ -351,7 +356,7 @@ export async function begin(page, entry, join, media) {
 		} catch (error) {
 			if (signal.aborted) return;
 			if (kind !== "screen") own.complain(kind, error);
-			// Who closes the browser's question has changed their mind.
+			// Whoever closes the browser's prompt has changed their mind.
 			else if (trouble_of(error) !== "denied") warn(words.screen_failed);
 		}
 		draw();
@@ -424,7 +429,7 @@ export async function begin(page, entry, join, media) {
 		const was_connected = state !== "connecting";
 		if (reason === REASON.removed || (reason === REASON.ended && !told)) told = await ask_why(server);
 		if (signal.aborted) return;
-		// A media server that has restarted may not have the room; whoever joins has it made.
+		// A media server that has restarted may not have the room; joining again creates it.
 		const lacks_room = error?.status === 404;
 		if (reason === REASON.restart || (!reason && (was_connected || lacks_room || rejoins_of(entry) > 0))) {
 			if (was_connected) state = "reconnecting";
@@ -572,7 +577,7 @@ export async function begin(page, entry, join, media) {
 		follow_inside().catch(() => {});
 		await learn_role();
 	} catch (error) {
-		// Somebody who is put out while connecting hears of it sooner, by the event.
+		// If you are removed while connecting, the event has told so before.
 		ended(undefined, error);
 	}
 }

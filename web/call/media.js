@@ -18,10 +18,9 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
  * @typedef {{ layers: { height: number, kbps: number }[], kbps: number, ask: (fps: number, layer: number) => void }} Received
  */
 /**
- * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`; `identity` stays over a
- * reload. `priority` is that of the
- * role, 1 to 5; `faces_me` is false for a rear camera; `known` is true if the service knows who it
- * is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of what is not a screen's;
+ * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`; `identity` stays the same
+ * over a reload. `priority` is the role's, 1 to 5; `faces_me` is false for a rear camera; `known` is true if the service
+ * knows who it is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of all but a screen's;
  * `shares` of the picture of a screen, `screen_on` of its sound too. `raised` is when the hand went up, in ms since 1970,
  * or 0; `host` is true if the role may mute or remove others.
  * @typedef {{ id: string, sid: string, identity: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
@@ -45,7 +44,7 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
 /** @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null }} Tracks */
 
 /** A video of which nothing arrives. @type {Received} */
-export const NOTHING = { layers: [], kbps: 0, ask() {} };
+const NOTHING = { layers: [], kbps: 0, ask() {} };
 
 // Milliseconds: many changes at once are one; the time until your own change has come back from the library.
 const GATHER = 40;
@@ -76,7 +75,39 @@ export const shown_track = (track) => ({
 });
 
 /** @param {MediaStreamTrack | undefined} track */
-export const faces_me = (track) => track?.getSettings().facingMode !== "environment";
+const faces_me = (track) => track?.getSettings().facingMode !== "environment";
+
+/**
+ * Returns yourself as the page shows you until the connection is there.
+ * @param {string} name @param {string} role @param {boolean} publishes @param {Tracks} preview @param {Shown | null} camera
+ * @returns {Person}
+ */
+export const yourself = (name, role, publishes, { audio, video }, camera) => ({
+	id: "me",
+	sid: "",
+	identity: "",
+	name,
+	role,
+	me: true,
+	known: true,
+	publishes,
+	mic: audio ? "on" : "off",
+	voice_on: audio !== null,
+	camera,
+	camera_on: video !== null,
+	faces_me: faces_me(video ?? undefined),
+	priority: 1,
+	camera_in: NOTHING,
+	screen_in: NOTHING,
+	screen: null,
+	shares: false,
+	screen_on: false,
+	hand: false,
+	raised: 0,
+	host: false,
+	weak: false,
+	joined: 0,
+});
 
 /** Returns the object in a text, or null. An empty text is an empty object. @param {string | undefined} text @returns {any} */
 function object_of(text) {
@@ -138,7 +169,7 @@ export function connection(lk, publish, on) {
 			};
 			on.changed();
 			pause();
-			// What the browser does of it comes after the next frame.
+			// The browser lays it out after the next frame.
 			requestAnimationFrame(() => setTimeout(pause));
 		}, Math.max(GATHER, free - performance.now()));
 	}
@@ -148,11 +179,11 @@ export function connection(lk, publish, on) {
 	const types = { [Source.Microphone]: "audio", [Source.ScreenShareAudio]: "audio", [Source.Camera]: "video", [Source.ScreenShare]: "video" };
 	/**
 	 * Returns true if the type of a track fits its source. The media server checks the source alone, so that somebody
-	 * whose microphone is held could be heard as a camera. Who has a role cannot publish a source that is not known.
+	 * whose microphone is held could be heard as a camera. Roles allow no unknown sources.
 	 */
 	const fits = (/** @type {any} */ { kind, source }) => (types[source] ?? kind) === kind;
 	/**
-	 * What somebody publishes, the newest first: a person can publish any number of tracks. What does not fit is not there.
+	 * What somebody publishes, the newest first: a person can publish any number of tracks. What does not fit is left out.
 	 * @param {any} one @returns {any[]}
 	 */
 	const newest = (one) =>
@@ -183,7 +214,7 @@ export function connection(lk, publish, on) {
 		};
 	}
 
-	/** What was read of people, by what they said. @type {WeakMap<any, { metadata: string, hand: boolean, said: string, name: string }>} */
+	/** The name and the hand of each person, with the texts that they were read from. @type {WeakMap<any, { metadata: string, hand: boolean, said: string, name: string }>} */
 	const known_by = new WeakMap();
 	/** Returns the name and the hand of a person, read again only if they have changed. @param {any} one */
 	function said_by(one) {
@@ -549,12 +580,18 @@ export function connection(lk, publish, on) {
 		/** Sends a text stream. @param {string} text @param {any} options the library's @returns {Promise<void>} */
 		send_text: (text, options) => me.sendText(text, options),
 		/**
-		 * Tells of the texts that arrive, and of those that have arrived.
+		 * Tells of the texts that arrive, and of those that have arrived, with the names as they are shown.
 		 * @param {Parameters<typeof import("./chat/texts.js").text_reader>[2]} told
 		 */
 		async read_texts(told) {
 			const { text_reader } = await import("./chat/texts.js");
-			read = text_reader(room, event, told, over.signal);
+			const shown = (/** @type {string} */ name) => shown_name(name, me.name ?? "");
+			/** @type {typeof told} */
+			const named = {
+				text: (text) => told.text({ ...text, name: shown(text.name) }),
+				text_lost: (from, name, why) => told.text_lost(from, shown(name || from), why),
+			};
+			read = text_reader(room, event, named, over.signal);
 			early.splice(0).forEach(read);
 		},
 		/** @returns {string} the role that the media server says you have */

@@ -53,6 +53,20 @@ function put_at(box, button) {
 }
 
 /**
+ * Creates a button that opens a menu. Without a label it has no name yet.
+ * @param {string} kind its classes @param {string} symbol @param {string} label @param {(button: HTMLButtonElement) => void} open
+ */
+export function menu_button(kind, symbol, label, open) {
+	const name = label && { "aria-label": label, title: label };
+	const button = h(
+		`button.${kind}`,
+		{ type: "button", ...name, "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => open(button) },
+		icon(symbol),
+	);
+	return button;
+}
+
+/**
  * Opens a menu at a button, which gets the focus back. Returns the menu.
  * @param {HTMLElement} button @param {Entries} entries @param {string} [label] its name, if it is not the button's
  */

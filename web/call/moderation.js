@@ -19,16 +19,14 @@ const LATER = 1500;
 /** Why nobody can get a role now. @type {Record<string, string>} */
 const REFUSED_ROLES = { "Role is full": words.role_full, "Role admits nobody": words.role_nobody };
 
-/** Returns true if there is another role to give. @param {Person} person @param {import("./service.js").Me | null} me */
-export const can_change = (person, me) => me?.gives.some((role) => role !== person.role) ?? false;
-
 /**
- * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
- *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, role_shown: (name: string) => string, keep: (id: string | null) => void, write: () => false | ((person: Person) => void), large: () => string | null,
- *   fill: (id: string) => void }} call
+ * @param {{ server: import("./service.js").Service, note: import("./notes.js").Notes, may: (permission: string) => boolean,
+ *   gives: () => string[], is_inside: (person: Person) => boolean, role_shown: (name: string) => string,
+ *   may_write: () => boolean, write_to: (person: Person) => void, large: () => string | null,
+ *   keep: (id: string | null) => void, fill: (id: string) => void }} call `gives` returns the roles that you may give
  */
-export function moderation({ server, say, me, is_inside, role_shown, keep, write, large, fill }) {
-	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
+export function moderation({ server, note, may, gives, is_inside, role_shown, may_write, write_to, large, keep, fill }) {
+	const { say, warn } = note;
 
 	/**
 	 * Does something about a person and says how it went.
@@ -47,16 +45,15 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, write
 			else say(said.text, said);
 		} catch (error) {
 			const of_role = REFUSED_ROLES[error instanceof Refusal ? error.message : ""];
-			say(of_role ?? refusal(error, { 404: words.gone }), { symbol: "warning", bad: true });
+			warn(of_role ?? refusal(error, { 404: words.gone }));
 		}
 	}
 	/** @param {Person} person */
 	async function change_role(person) {
-		const choices = me()?.gives ?? [];
 		const select = h(
 			"select",
 			{ id: "new-role" },
-			choices.map((name) => h("option", { value: name, selected: name === person.role }, role_shown(name))),
+			gives().map((name) => h("option", { value: name, selected: name === person.role }, role_shown(name))),
 		);
 		const answer = await dialog({
 			title: words.role_title(person.name),
@@ -132,18 +129,17 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, write
 		act: () => act(person, () => server.mute(person.sid, type), done),
 	});
 
-	/** Opens the menu of a person, or of the screen that they share. @param {Person} person @param {HTMLElement} button @param {string} [id] of the tile */
-	function options(person, button, id = person.id) {
+	/** Returns the menu of a person, or of the screen that they share. @param {Person} person @param {string} id of the tile @returns {import("./menu.js").Entries} */
+	function entries_of(person, id) {
 		const is_large = large() === id;
 		const { name } = person;
-		const write_to = !person.me && write();
-		menu(button, [
+		return [
 			person.publishes && {
 				icon: is_large ? "unpin" : "pin",
 				text: is_large ? words.stop_large : words.keep_large,
 				act: () => keep(is_large ? null : id),
 			},
-			write_to && { icon: "chat", text: words.chat_write, act: () => write_to(person) },
+			!person.me && may_write() && { icon: "chat", text: words.chat_write, act: () => write_to(person) },
 			id.startsWith("screen:") && {
 				icon: "full",
 				text: document.fullscreenElement?.matches(".tile") ? words.fullscreen.on : words.fullscreen.off,
@@ -157,14 +153,20 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, write
 						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
 						may("mute") && person.screen_on && mute(person, "screen", "screen-off", words.stop_sharing, words.screen_done(name)),
 						may("changeRole") &&
-							can_change(person, me()) && {
+							gives().some((role) => role !== person.role) && {
 								icon: "key",
 								text: words.change_role,
 								act: () => change_role(person),
 							},
 						may("removeOthers") && { icon: "out", text: words.remove, danger: true, act: () => remove(person) },
 					]),
-		]);
+		];
 	}
-	return { options, lower };
+	return {
+		lower,
+		/** Opens the menu of a person, or of the screen that they share. @param {Person} person @param {HTMLElement} button @param {string} [id] of the tile */
+		options: (person, button, id = person.id) => void menu(button, entries_of(person, id)),
+		/** Returns true if the menu of a person has entries. @param {Person} person */
+		has_options: (person) => entries_of(person, person.id).some(Boolean),
+	};
 }

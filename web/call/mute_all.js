@@ -9,11 +9,12 @@ import { words } from "./words.js";
 /** @typedef {import("./media.js").Person} Person */
 
 /**
- * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say, people: () => Person[],
+ * @param {{ server: import("./service.js").Service, note: import("./notes.js").Notes, people: () => Person[],
  *   me: () => import("./service.js").Me | null, role_shown: (name: string) => string, changed: () => void,
  *   refresh: () => Promise<void> }} call `refresh` asks who you are again, which tells what is held
  */
-export function mute_all({ server, say, people, me, role_shown, changed, refresh }) {
+export function mute_all({ server, note, people, me, role_shown, changed, refresh }) {
+	const { say, warn } = note;
 	let is_busy = false;
 	let was_held = false;
 	let is_known = false;
@@ -27,7 +28,7 @@ export function mute_all({ server, say, people, me, role_shown, changed, refresh
 		try {
 			await doing();
 		} catch (error) {
-			say(refusal(error), { key: "mute", symbol: "warning", bad: true });
+			warn(refusal(error), "mute");
 		}
 		is_busy = false;
 		changed();

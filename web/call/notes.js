@@ -8,7 +8,7 @@ import { words } from "./words.js";
 // Milliseconds, and notes at a time.
 const SHOWN = 6000;
 const MOST = 3;
-// Milliseconds during which a note whose buttons have changed takes no press: it was meant for the former ones.
+// Milliseconds during which a note whose buttons have changed takes no press: it was meant for the previous ones.
 const DEAD = 600;
 
 /** @typedef {{ text: string, label?: string, do: () => void }} Act */
@@ -29,9 +29,52 @@ export function notes() {
 		note?.remove();
 		shown.delete(key);
 	}
+	/** Shows a note. One with the same key is replaced. @param {string} text @param {Kind} [kind] */
+	function say(text, { key = text, symbol = "info", act, also, shown: time = act ? 0 : SHOWN, stay = false, bad = false } = {}) {
+		const has_focus = shown.get(key)?.contains(document.activeElement);
+		drop(key);
+		const button = (/** @type {Act | undefined} */ one, kind = "") => {
+			if (!one) return null;
+			const press = () => {
+				if (made.ariaDisabled === "true") return;
+				drop(key);
+				one.do();
+			};
+			const made = h("button.small", { type: "button", class: kind, "aria-label": one.label, onclick: press }, one.text);
+			return made;
+		};
+		const note = h(
+			"div.note",
+			{ class: bad ? "bad" : "" },
+			icon(symbol),
+			h("span", null, text),
+			button(act, also && "primary"),
+			button(also),
+			h("button.note-close", { type: "button", "aria-label": words.close, onclick: () => drop(key) }, icon("close")),
+		);
+		note.classList.toggle("stays", stay);
+		const former = gone.get(key);
+		const dead = former && former.says !== note.textContent ? former.at + DEAD - performance.now() : 0;
+		if (act && dead > 0) {
+			const set_dead = (/** @type {boolean} */ yes) => note.querySelectorAll("button.small").forEach((one) => (one.ariaDisabled = yes ? "true" : null));
+			set_dead(true);
+			setTimeout(set_dead, dead, false);
+		}
+		shown.set(key, note);
+		box.append(note);
+		// What tells a state goes last.
+		for (const stays of [false, true]) {
+			for (const [oldest, one] of shown) if (shown.size > MOST && one.classList.contains("stays") === stays) drop(oldest);
+		}
+		if (!stay && time > 0) setTimeout(() => shown.get(key) === note && drop(key), time);
+		if (has_focus) note.querySelector("button")?.focus();
+	}
 	return {
 		element: box,
 		drop,
+		say,
+		/** Shows that something has failed. @param {string} text @param {string} [key] */
+		warn: (text, key = text) => say(text, { key, symbol: "warning", bad: true }),
 		has: (/** @type {string} */ key) => shown.has(key),
 		/** Changes the text of a note that is shown, without telling screen readers. @param {string} key @param {string} text */
 		reword(key, text) {
@@ -40,47 +83,8 @@ export function notes() {
 			place.ariaLive = "off";
 			put(place, text);
 		},
-		/** Shows a note. One with the same key is replaced. @param {string} text @param {Kind} [kind] */
-		say(text, { key = text, symbol = "info", act, also, shown: time = act ? 0 : SHOWN, stay = false, bad = false } = {}) {
-			const has_focus = shown.get(key)?.contains(document.activeElement);
-			drop(key);
-			const button = (/** @type {Act | undefined} */ one, kind = "") => {
-				if (!one) return null;
-				const press = () => {
-					if (made.ariaDisabled === "true") return;
-					drop(key);
-					one.do();
-				};
-				const made = h("button.small", { type: "button", class: kind, "aria-label": one.label, onclick: press }, one.text);
-				return made;
-			};
-			const note = h(
-				"div.note",
-				{ class: bad ? "bad" : "" },
-				icon(symbol),
-				h("span", null, text),
-				button(act, also && "primary"),
-				button(also),
-				h("button.note-close", { type: "button", "aria-label": words.close, onclick: () => drop(key) }, icon("close")),
-			);
-			note.classList.toggle("stays", stay);
-			const former = gone.get(key);
-			const dead = former && former.says !== note.textContent ? former.at + DEAD - performance.now() : 0;
-			if (act && dead > 0) {
-				const set_dead = (/** @type {boolean} */ yes) => note.querySelectorAll("button.small").forEach((one) => (one.ariaDisabled = yes ? "true" : null));
-				set_dead(true);
-				setTimeout(set_dead, dead, false);
-			}
-			shown.set(key, note);
-			box.append(note);
-			// What tells a state goes last.
-			for (const stays of [false, true]) {
-				for (const [oldest, one] of shown) if (shown.size > MOST && one.classList.contains("stays") === stays) drop(oldest);
-			}
-			if (!stay && time > 0) setTimeout(() => shown.get(key) === note && drop(key), time);
-			if (has_focus) note.querySelector("button")?.focus();
-		},
 	};
 }
 
-/** @typedef {ReturnType<typeof notes>["say"]} Say */
+/** @typedef {ReturnType<typeof notes>} Notes */
+/** @typedef {Notes["say"]} Say */

@@ -2,10 +2,17 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { h, icon } from "../lib/dom.js";
+import { words } from "./words.js";
+
 /** `toggle` shows or hides the panel; a panel that is shown takes the focus.
  * @typedef {{ element: HTMLElement, toggle: (open: boolean) => void }} Panel */
 
 export const COVERED = "(max-width: 700px), (max-height: 480px)";
+
+/** Creates the button that closes a panel. @param {() => void} close */
+export const close_button = (close) =>
+	h("button.plain.square", { type: "button", "aria-label": words.close, title: words.close, onclick: close }, icon("close"));
 
 /**
  * @template {string} Name
@@ -21,6 +28,10 @@ export function panels(all, covered, changed, signal) {
 		for (const one of covered) one.inert = small.matches && open !== null;
 	}
 	small.addEventListener("change", cover, { signal });
+	for (const { element } of /** @type {Panel[]} */ (Object.values(all))) {
+		// Escape may be for an input method.
+		element.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && show(null));
+	}
 	/** Opens a panel in the place of the one that is open; null closes that one. @param {Name | null} name */
 	function show(name) {
 		const before = open;
@@ -35,7 +46,5 @@ export function panels(all, covered, changed, signal) {
 		show,
 		/** @param {Name} name */
 		toggle: (name) => show(open === name ? null : name),
-		/** @param {Name} name */
-		is_open: (name) => open === name,
 	};
 }

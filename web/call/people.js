@@ -5,6 +5,7 @@
 
 import { language } from "../join/words.js";
 import { h, icon, put } from "../lib/dom.js";
+import { close_button } from "./panels.js";
 import { person_row } from "./person_row.js";
 import { rove } from "./rove.js";
 import { words } from "./words.js";
@@ -19,8 +20,8 @@ const { compare } = new Intl.Collator(language, { numeric: true });
 /** Yourself first, the others by name. @param {Person} a @param {Person} b */
 const by_name = (a, b) => Number(b.me) - Number(a.me) || compare(a.name, b.name);
 
-/** Returns whose hand is up, who raised it first is first. @param {Person[]} people */
-export const raised = (people) =>
+/** Returns the people with a raised hand, in the order in which they raised it. @param {Person[]} people */
+const raised = (people) =>
 	people.filter((one) => one.hand).sort((a, b) => (a.raised || Infinity) - (b.raised || Infinity) || a.joined - b.joined || compare(a.name, b.name));
 
 /** @param {HTMLElement} list @param {Row[]} rows */
@@ -38,12 +39,7 @@ function place(list, rows) {
  */
 export function people_list({ people, role_shown, options, has_options, lowers, lower, lower_all, host, close }) {
 	const title = h("h2", { tabindex: "-1" });
-	const end = h(
-		"button.plain.square",
-		{ type: "button", "aria-label": words.close, title: words.close, onclick: close },
-		icon("close"),
-	);
-	const of_head = h("div.head-buttons", null, end);
+	const of_head = h("div.head-buttons", null, close_button(close));
 	const of_tools = h("div.panel-tools");
 	const of_host = h("div");
 	const hands_title = h("h3", { id: "hands-title" });
@@ -76,7 +72,6 @@ export function people_list({ people, role_shown, options, has_options, lowers, 
 		of_tools,
 		body,
 	);
-	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
 	/** @type {Map<string, Row>} */
 	const known = new Map();
 	/** The rows as they are shown. @type {Row[]} */
@@ -159,7 +154,9 @@ export function people_list({ people, role_shown, options, has_options, lowers, 
 			search.value = "";
 			if (!yes) return;
 			show(people());
-			if (!host()?.focus_waiting()) title.focus();
+			const of_hosts = host();
+			if (of_hosts) of_hosts.focus();
+			else title.focus();
 		},
 	};
 }

@@ -5,6 +5,7 @@
 import { h, icon, put } from "../lib/dom.js";
 import { face } from "../lib/face.js";
 import { host_mark } from "./host_mark.js";
+import { menu_button } from "./menu.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
@@ -33,11 +34,7 @@ export function person_row(first, { role_shown, options, lower }) {
 		count,
 		icon("close"),
 	);
-	const button = h(
-		"button.plain.square",
-		{ type: "button", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => options(person, button) },
-		icon("more"),
-	);
+	const button = menu_button("plain.square", "more", "", () => options(person, button));
 	const text = h("span.person-text", null, h("span.person-name", null, name), role);
 	const root = h("li.person", null, picture, text, marks, chip, button);
 	return {
@@ -55,7 +52,7 @@ export function person_row(first, { role_shown, options, lower }) {
 			const said = words.hand_number(number);
 			put(picture, face(next.name));
 			put(name, next.me ? words.name_you(next.name) : next.name);
-			put(role, host && host_mark(", "), h("bdi", null, shown));
+			put(role, host && host_mark(`${words.host}, `), h("bdi", null, shown));
 			put(
 				marks,
 				shares && mark("screen", words.shares(next.name)),

@@ -17,12 +17,12 @@ const KIND = { audioinput: "audio", videoinput: "video" };
 const SYMBOLS = { audioinput: "mic", audiooutput: "headset", videoinput: "camera" };
 
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>, bad: (text: string, key: string) => void,
+ * @param {{ note: import("./notes.js").Notes, 
  *   complain: (kind: "audio" | "video", error: unknown) => void, kinds: () => string[],
  *   link: () => import("./media.js").Connection | null, signal: AbortSignal }} call as in troubles.js
  * @param {MediaDeviceInfo[]} known the devices before @param {string | undefined} used_speaker the loudspeaker before
  */
-export function watch_devices({ note, bad, complain, kinds, link, signal }, known, used_speaker) {
+export function watch_devices({ note, complain, kinds, link, signal }, known, used_speaker) {
 	/** @param {MediaDeviceInfo[]} devices of one thing, as a headset */
 	async function use(devices) {
 		for (const { kind, deviceId } of devices) {
@@ -32,7 +32,7 @@ export function watch_devices({ note, bad, complain, kinds, link, signal }, know
 			} catch (error) {
 				const own = KIND[kind];
 				if (own) complain(own, error);
-				else bad(words.not_now, kind);
+				else note.warn(words.not_now, kind);
 			}
 		}
 	}
@@ -49,11 +49,11 @@ export function watch_devices({ note, bad, complain, kinds, link, signal }, know
 	function pulled(gone, now) {
 		for (const { groupId } of gone) note.drop(`plugged ${groupId}`);
 		const speaker = gone.find(({ kind, deviceId }) => kind === "audiooutput" && deviceId === used_speaker);
-		// Of a headset, the microphone is told.
+		// For a headset, the note about its microphone is enough.
 		if (!speaker || gone.some(({ kind, groupId }) => kind === "audioinput" && groupId === speaker.groupId)) return;
 		const id = link()?.active("audiooutput");
 		const next = now.find((one) => one.kind === "audiooutput" && one.deviceId === id) ?? now.find((one) => one.kind === "audiooutput");
-		if (next) bad(words.fell_back(words.what.speaker, short(next.label)), "speaker");
+		if (next) note.warn(words.fell_back(words.what.speaker, short(next.label)), "speaker");
 	}
 
 	const is_own = (/** @type {MediaDeviceInfo} */ { kind, deviceId }) =>

@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
-import { caption } from "./caption.js";
 import { face, hue_of } from "../lib/face.js";
+import { caption } from "./caption.js";
+import { menu_button } from "./menu.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
@@ -32,11 +33,8 @@ export function tile(id, is_screen, acts) {
 	const host = h("span.is-host", { title: words.host, hidden: true }, icon("host"));
 	const state = h("span.off-screen");
 	const marks = h("div.marks", { "aria-hidden": "true" });
-	const options = h(
-		"button.options",
-		{ type: "button", tabindex: "-1", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => acts.options(id, options) },
-		icon("more"),
-	);
+	const options = menu_button("options", "more", "", (button) => acts.options(id, button));
+	options.tabIndex = -1;
 	// What is said of a shared screen stands below it.
 	const line = is_screen ? caption(video, marks, options, acts) : null;
 	const root = line
@@ -108,7 +106,6 @@ export function tile(id, is_screen, acts) {
 		zoom: line?.zoom,
 		/** @type {Place} */
 		place: { x: 0, y: 0, width: 0, height: 0 },
-		playing: () => track,
 		/**
 		 * Changes what differs, and nothing else.
 		 * @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean, only: boolean }} how

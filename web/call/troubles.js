@@ -5,10 +5,10 @@
 import { trouble_of } from "./device.js";
 import { words } from "./words.js";
 
-/** @typedef {"audio" | "video"} Device */
+/** A device of your own, by what it sends. @typedef {"audio" | "video"} Device */
 /** @typedef {Partial<Record<Device, string | undefined>>} Causes */
 
-const DEVICES = /** @type {Device[]} */ (["audio", "video"]);
+export const DEVICES = /** @type {Device[]} */ (["audio", "video"]);
 // The states of the preview that are problems with a device.
 export const TROUBLES = ["denied", "missing", "busy", "failed", "insecure"];
 
@@ -20,14 +20,13 @@ export const named_devices = async () =>
 export const short = (label) => label.replace(/ \([0-9a-f]{4}:[0-9a-f]{4}\)$/i, "");
 
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>, view: import("./weak.js").View, causes: Causes, kinds: () => string[],
+ * @param {{ note: import("./notes.js").Notes, view: import("./weak.js").View, causes: Causes, kinds: () => string[],
  *   link: () => import("./media.js").Connection | null, signal: AbortSignal }} call `causes` says why a device is off;
  *   `kinds` is what can be published; `view` can show fewer videos
  */
 export function troubles({ note, view, causes, kinds, link, signal }) {
-	const bad = (/** @type {string} */ text, /** @type {string} */ key) => note.say(text, { key, symbol: "warning", bad: true });
 	/** @param {string} cause @param {Device | "both"} what */
-	const tell = (cause, what) => bad(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
+	const tell = (cause, what) => note.warn(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
 
 	/** @param {Device} kind @param {unknown} error */
 	function complain(kind, error) {
@@ -43,7 +42,7 @@ export function troubles({ note, view, causes, kinds, link, signal }) {
 		const first = async () => {
 			const speaker = link()?.active("audiooutput");
 			const { watch_devices } = await import("./plugged.js");
-			watch_devices({ note, bad, complain, kinds, link, signal }, before, speaker);
+			watch_devices({ note, complain, kinds, link, signal }, before, speaker);
 		};
 		devices.addEventListener("devicechange", () => first().catch(() => {}), { signal, once: true });
 	}
@@ -71,12 +70,12 @@ export function troubles({ note, view, causes, kinds, link, signal }) {
 		/** A device that was used is gone, and no other one was found. @param {Device} kind */
 		unplugged(kind) {
 			causes[kind] = "missing";
-			bad(words.trouble.unplugged(words.what[kind]), kind);
+			note.warn(words.trouble.unplugged(words.what[kind]), kind);
 		},
 		/** A device that was used is gone, and another one took its place. @param {Device} kind @param {string} name */
 		fell_back(kind, name) {
 			delete causes[kind];
-			bad(words.fell_back(words.what[kind], short(name)), kind);
+			note.warn(words.fell_back(words.what[kind], short(name)), kind);
 		},
 		/** Another program has taken a device, or gave it back. @param {Device} kind @param {boolean} yes */
 		taken(kind, yes) {

@@ -21,10 +21,10 @@ function full_screen() {
 
 /**
  * Returns the stage with its views.
- * @param {{ entry: import("../join/kept.js").Entry, say: import("./notes.js").Say, options: (id: string, button: HTMLElement) => void,
+ * @param {{ entry: import("../join/kept.js").Entry, note: import("./notes.js").Notes, options: (id: string, button: HTMLElement) => void,
  *   everyone: () => void, stop_sharing: () => void }} call
  */
-export function views({ entry, say, ...acts }) {
+export function views({ entry, note, ...acts }) {
 	let speaker = browser_storage.get(KEY) === "speaker";
 	/** Whether a shared screen is shown alone, for this call. */
 	let only = false;
@@ -32,7 +32,7 @@ export function views({ entry, say, ...acts }) {
 	const view = stage({
 		...acts,
 		switch_view: () => set_only(!only),
-		failed: () => say(words.not_now, { symbol: "warning", bad: true }),
+		failed: () => note.warn(words.not_now),
 	});
 
 	function look() {
@@ -55,7 +55,7 @@ export function views({ entry, say, ...acts }) {
 		entry.hides_me = !entry.hides_me;
 		keep(entry);
 		look();
-		if (entry.hides_me && !is_told) say(words.hidden_self, { key: "hidden", symbol: "hide-self" });
+		if (entry.hides_me && !is_told) note.say(words.hidden_self, { key: "hidden", symbol: "hide-self" });
 		is_told = true;
 	}
 	/** @param {boolean} yes */

@@ -12,7 +12,7 @@ const PAUSE = 300000;
 /** @typedef {{ show_fewer: () => void, shows_fewer: () => boolean }} View */
 
 /**
- * @param {{ note: ReturnType<typeof import("./notes.js").notes>, view: View, signal: AbortSignal }} call
+ * @param {{ note: import("./notes.js").Notes, view: View, signal: AbortSignal }} call
  * @returns {(is_weak: boolean) => void} takes whether it is weak now
  */
 export function weak_watch({ note, view, signal }) {

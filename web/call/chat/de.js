@@ -22,7 +22,6 @@ export default {
 	left: (n) => `Noch ${n} Zeichen`,
 	long: "Die Nachricht ist zu lang. Kürzen Sie sie auf 2.000 Zeichen.",
 	fast: (n) => `Warten Sie ${n === 1 ? "1 Sekunde" : `${n} Sekunden`}, bevor Sie die nächste Nachricht senden.`,
-	retry: "Erneut versuchen",
 	gone: (name) => `${name} ist nicht mehr da. Wählen Sie jemand anderen.`,
 	lost: {
 		fast: (n, name) => `${n === 1 ? "1 Nachricht" : `${n} Nachrichten`} von ${name} nicht angezeigt: zu viele auf einmal.`,
@@ -34,5 +33,4 @@ export default {
 	save: "Chat speichern",
 	saved: "Chat gespeichert.",
 	alerts: { on: "Hinweise auf Nachrichten ausschalten", off: "Hinweise auf Nachrichten einschalten" },
-	host: "Moderation",
 };

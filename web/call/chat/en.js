@@ -23,7 +23,6 @@ export default {
 	left: (/** @type {number} */ n) => (n === 1 ? "1 character left" : `${n} characters left`),
 	long: "The message is too long. Shorten it to 2,000 characters.",
 	fast: (/** @type {number} */ n) => `Wait ${n === 1 ? "1 second" : `${n} seconds`} before you send the next message.`,
-	retry: "Try again",
 	gone: (/** @type {S} */ name) => `${name} has left. Choose someone else.`,
 	lost: {
 		fast: (/** @type {number} */ n, /** @type {S} */ name) =>
@@ -37,5 +36,4 @@ export default {
 	save: "Save chat",
 	saved: "Chat saved.",
 	alerts: { on: "Turn off message alerts", off: "Turn on message alerts" },
-	host: "host",
 };

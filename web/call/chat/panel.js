@@ -4,9 +4,12 @@
 
 import { h, icon, put } from "../../lib/dom.js";
 import { face } from "../../lib/face.js";
-import { menu } from "../menu.js";
-import { LONGEST, clean, clean_name, length_of } from "./texts.js";
+import { time_of } from "../clock.js";
+import { host_mark } from "../host_mark.js";
+import { menu, menu_button } from "../menu.js";
+import { close_button } from "../panels.js";
 import { words as common } from "../words.js";
+import { LONGEST, clean, clean_name, length_of } from "./texts.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./store.js").Entry} Entry */
@@ -23,7 +26,6 @@ const QUIET = 500;
 const LET_GO = 10000;
 
 const LINK = /(https:\/\/[^\s<>"]+[^\s<>".,;:!?)])/i;
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 
 /** Splits a text at its links. @param {string} text */
 const linked = (text) =>
@@ -40,7 +42,7 @@ const day_of = (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate(
  * Fills the panel.
  * @param {HTMLElement} element
  * @param {{ room: string, people: () => Person[], role_shown: (name: string) => string,
- *   note: ReturnType<typeof import("../notes.js").notes>, show: (open: boolean) => void, entries: Entry[],
+ *   note: import("../notes.js").Notes, show: (open: boolean) => void, entries: Entry[],
  *   state: import("../chat.js").State, alerts: () => boolean, turn_alerts: () => void,
  *   send: (text: string, identities: string[], only: Only) => void, retry: (entry: Entry) => void, wait: () => number }} call
  */
@@ -58,22 +60,21 @@ export function chat_panel(element, call) {
 
 	// ---- the parts ----
 
-	const close = () => call.show(false);
 	const title = h("h2", { tabindex: "-1" }, common.chat);
-	const options = h(
-		"button.plain.square",
-		{ type: "button", "aria-label": words.options, title: words.options, "aria-haspopup": "menu", "aria-expanded": "false", onclick: open_options },
-		icon("more"),
-	);
-	const end = h("button.plain.square", { type: "button", "aria-label": common.close, title: common.close, onclick: close }, icon("close"));
+	const options = menu_button("plain.square", "more", words.options, open_options);
+	const end = close_button(() => call.show(false));
 	const top = h("div");
 	const list = h("div");
 	const log = h("div.chat-log", { role: "log", "aria-label": words.place, "aria-relevant": "additions", tabindex: "0", onscroll: at_end }, top, list);
 	const pill = h("button.small.chat-newer", { type: "button", hidden: true, onclick: to_end });
 	const to = h("select", { id: "chat-to", onchange: choose, onblur: people });
 	const field = h("textarea", {
-		...{ id: "chat-text", rows: "1", dir: "auto", placeholder: words.hint },
-		...{ "aria-label": words.message, "aria-describedby": "chat-fault chat-count" },
+		id: "chat-text",
+		rows: "1",
+		dir: "auto",
+		placeholder: words.hint,
+		"aria-label": words.message,
+		"aria-describedby": "chat-fault chat-count",
 		oninput: grow,
 		onkeydown: press,
 	});
@@ -95,7 +96,6 @@ export function chat_panel(element, call) {
 		h("div.chat-body", null, log, pill),
 		h("div.chat-foot", null, read_only, form),
 	);
-	element.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && close());
 	// Messages stay at the end when the keyboard of a phone opens, and when the field grows.
 	let follows = true;
 	new ResizeObserver(() => follows && to_end()).observe(log);
@@ -133,7 +133,7 @@ export function chat_panel(element, call) {
 		JSON.stringify(entry.only) === JSON.stringify(before.only) &&
 		entry.at.getTime() - before.at.getTime() < LATER;
 	/** @param {Entry} entry */
-	const time = ({ at }) => h("time", { datetime: at.toISOString() }, clock.format(at));
+	const time = ({ at }) => h("time", { datetime: at.toISOString() }, time_of.format(at));
 	/** @param {Entry} entry @param {boolean} same */
 	function row(entry, same) {
 		if (entry.kind === "lost") {
@@ -155,7 +155,7 @@ export function chat_panel(element, call) {
 			"p.chat-by",
 			null,
 			h("b", null, h("bdi", null, entry.mine ? common.you : entry.name)),
-			entry.host && h("span.host-mark", { title: words.host }, icon("host"), h("span.off-screen", null, `, ${words.host}`)),
+			entry.host && host_mark(`, ${common.host}`),
 			only && h("span.chat-only", null, icon("lock"), h("bdi", null, only)),
 			time(entry),
 		);
@@ -171,7 +171,7 @@ export function chat_panel(element, call) {
 			const again = () => {
 				if (attempt(entry.text, entry.only)) call.retry(entry);
 			};
-			const retry = () => h("button.as-link", { type: "button", onclick: again }, words.retry);
+			const retry = () => h("button.as-link", { type: "button", onclick: again }, common.try_again);
 			put(failed, is_failed && [icon("warning"), common.chat_failed, " ", retry()]);
 		};
 		if (entry.state === "failed") update();
@@ -207,7 +207,7 @@ export function chat_panel(element, call) {
 		}
 		const is_empty = !entries.some((one) => one.kind !== "lost");
 		log.classList.toggle("is-empty", is_empty);
-		const joined = state.joined && h("p.chat-line", null, words.joined(clock.format(state.joined)));
+		const joined = state.joined && h("p.chat-line", null, words.joined(time_of.format(state.joined)));
 		const first = () =>
 			is_empty
 				? h("div.chat-empty", null, icon("chat"), h("p", null, h("b", null, words.empty)), h("p.quiet", null, words.empty_help), h("p.quiet.small-text", null, words.ends))
@@ -222,8 +222,6 @@ export function chat_panel(element, call) {
 	// ---- recipients ----
 
 	const others = () => call.people().filter((one) => !one.me);
-	/** @param {string} name @param {string} identity */
-	const to_person = (name, identity) => ({ name: clean_name(name), identity });
 	/** Returns the people whom a message goes to, or null if they have left; empty for everyone. @param {Only} only */
 	function identities_of(only) {
 		if (!only) return [];
@@ -237,7 +235,7 @@ export function chat_panel(element, call) {
 	function choose() {
 		const { value } = to;
 		const one = others().find(({ identity }) => `to ${identity}` === value);
-		chosen = value.startsWith("role ") ? { role: value.slice(5) } : one ? to_person(one.name, one.identity) : null;
+		chosen = value.startsWith("role ") ? { role: value.slice(5) } : one ? { name: one.name, identity: one.identity } : null;
 		blocked = 0;
 		people();
 	}
@@ -253,7 +251,7 @@ export function chat_panel(element, call) {
 			...(roles.length > 1 && all.length > 1 ? roles : [])
 				.filter((role) => all.some((one) => one.role === role))
 				.map((role) => [`role ${role}`, words.role(call.role_shown(role))]),
-			...all.map((one) => [`to ${one.identity}`, clean_name(one.name)]),
+			...all.map((one) => [`to ${one.identity}`, one.name]),
 		];
 		// Who has left stays chosen, so that nothing goes to somebody else.
 		if (!offers.some(([value]) => value === value_of(chosen))) offers.push([value_of(chosen), name_of(chosen)]);
@@ -336,7 +334,7 @@ export function chat_panel(element, call) {
 			one.kind === "service" ? words.announcement : `${one.mine ? common.you : one.name} (${only_text(one.only) || words.everyone})`;
 		const said = entries
 			.filter((one) => one.kind !== "lost" && one.state !== "failed")
-			.map((one) => `${clock.format(one.at)} ${head(one)}\n${one.text.replace(/^/gm, "    ")}\n`);
+			.map((one) => `${time_of.format(one.at)} ${head(one)}\n${one.text.replace(/^/gm, "    ")}\n`);
 		const day = day_of(new Date());
 		const address = URL.createObjectURL(new Blob([[`${call.room}, ${day}\n`, ...said].join("\n")], { type: "text/plain;charset=utf-8" }));
 		h("a", { href: address, download: `chat ${clean_name(call.room).replace(/[/\\:]/g, "-")} ${day}.txt` }).click();
@@ -361,7 +359,7 @@ export function chat_panel(element, call) {
 		},
 		/** Chooses who gets the next message. @param {Person} person */
 		write_to({ name, identity }) {
-			chosen = to_person(name, identity);
+			chosen = { name, identity };
 			people();
 			if (state.may_write) field.focus();
 		},

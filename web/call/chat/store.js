@@ -5,7 +5,7 @@
 import { browser_storage } from "../../lib/storage.js";
 import { words } from "../words.js";
 import { chat_panel } from "./panel.js";
-import { TO, TOPIC, clean_name, limit } from "./texts.js";
+import { TO, TOPIC, limit } from "./texts.js";
 
 /** @typedef {import("./texts.js").Only | { name: string, identity: string }} Only */
 /**
@@ -17,8 +17,8 @@ import { TO, TOPIC, clean_name, limit } from "./texts.js";
 
 /** Messages that are kept. */
 const KEPT = 500;
-// Milliseconds: messages that arrive within them are one note; the time until the next message not shown is a new line;
-// how often a line changes its number.
+// Milliseconds: in which messages become one note; after which another message that is not shown begins a new line; and
+// after which a line shows its new number.
 const GATHER = 1000;
 const PAUSE = 5000;
 const COUNT = 500;
@@ -97,7 +97,7 @@ export function chat_store(element, state, call) {
 			entry.state = "";
 		} catch {
 			entry.state = "failed";
-			if (element.hidden && !call.signal.aborted) note.say(words.chat_said(words.chat, words.chat_failed), { symbol: "warning", bad: true });
+			if (element.hidden && !call.signal.aborted) note.warn(words.chat_said(words.chat, words.chat_failed));
 		}
 		panel.change(entry);
 	}
@@ -121,14 +121,14 @@ export function chat_store(element, state, call) {
 		text: (text) => tell(add({ ...text, host: call.is_host(text.role) })),
 		/** The service has sent a message to people inside. @param {string} text */
 		announce: (text) => tell(add({ kind: "service", text })),
-		/** A message is not shown. @param {string} from @param {string} name that the sender has chosen @param {import("./texts.js").Cause} why */
+		/** A message is not shown. @param {string} from @param {string} name @param {import("./texts.js").Cause} why */
 		text_lost(from, name, why) {
 			const now = performance.now();
 			const key = `${why} ${from}`;
 			let line = lines.get(key);
 			if (!line || line.last + PAUSE < now || !entries.includes(line.entry)) {
 				for (const [other, { last }] of lines) if (last + PAUSE < now) lines.delete(other);
-				line = { entry: add({ kind: "lost", from, name: clean_name(name) || from, why, n: 1 }), last: now };
+				line = { entry: add({ kind: "lost", from, name, why, n: 1 }), last: now };
 				lines.set(key, line);
 				return;
 			}

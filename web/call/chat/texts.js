@@ -134,7 +134,7 @@ export function text_reader(room, event, on, signal) {
 	}
 	/** @param {string} from @param {Uint8Array} bytes @param {Stream} stream */
 	function show(from, bytes, { who, only, to }) {
-		// What somebody sends who may not write is not shown, should it come all the same.
+		// What people send who may not write is not shown, even if it arrives.
 		if (signal.aborted || who.permissions?.canPublishData === false) return;
 		let text = clean(new TextDecoder().decode(bytes));
 		if (text.length > LONGEST) text = [...text].slice(0, LONGEST).join("");

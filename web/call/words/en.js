@@ -236,26 +236,24 @@ export default {
 			: `You are in the call ${room} with ${n - 1} other ${n === 2 ? "person" : "people"}.`,
 	now_off: { audio: "Microphone off.", video: "Camera off.", screen: "Screen share stopped.", hand: "Hand lowered." },
 	now_on: { audio: "Microphone on.", video: "Camera on.", screen: "Screen share started.", hand: "Hand raised." },
-	/** @type {[string, string][]} */
-	keys: [
-		["M", "Turn microphone on or off"],
-		["Space", "Hold to speak while muted"],
-		["V", "Turn camera on or off"],
-		["S", "Share your screen"],
-		["H", "Raise or lower your hand"],
-		["P", "Show or hide the list of people"],
-		["C", "Show or hide the chat"],
-		["G", "Switch between grid and speaker"],
-		["F", "Full screen"],
-		["+ − 0", "Zoom a shared screen"],
-		["← ↑ → ↓", "Move between people; at the zoom buttons: move the screen"],
-		["?", "Show this help"],
-	],
-	/** Those of hosts: mute all, lock. @type {[string, string][]} */
-	host_keys: [
-		["Shift M", "Mute everyone else (hosts)"],
-		["Shift L", "Lock or unlock the room (hosts)"],
-	],
+	/** What keys do, by the commands of keys.js; `talk` is the space bar, `zoom` and `move` stand for several keys.
+	 * @type {Record<string, [string, string]>} */
+	keys: {
+		audio: ["M", "Turn microphone on or off"],
+		talk: ["Space", "Hold to speak while muted"],
+		video: ["V", "Turn camera on or off"],
+		screen: ["S", "Share your screen"],
+		hand: ["H", "Raise or lower your hand"],
+		people: ["P", "Show or hide the list of people"],
+		chat: ["C", "Show or hide the chat"],
+		view: ["G", "Switch between grid and speaker"],
+		full: ["F", "Full screen"],
+		zoom: ["+ − 0", "Zoom a shared screen"],
+		move: ["← ↑ → ↓", "Move between people; at the zoom buttons: move the screen"],
+		mute_all: ["Shift M", "Mute everyone else (hosts)"],
+		lock: ["Shift L", "Lock or unlock the room (hosts)"],
+		help: ["?", "Show this help"],
+	},
 	keys_switch: "Use these shortcuts",
 	keys_hint: "Turn this off if you use speech input or a screen reader’s own single keys.",
 };
