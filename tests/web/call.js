@@ -111,6 +111,16 @@ export const tiles = (page) =>
 export const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
 /** Imports a module of the call that needs no other. */
 export const load = (name) => import(`data:text/javascript,${encodeURIComponent(readFileSync(`${process.env.WEB_SOURCE}/call/${name}`, "utf8"))}`);
+/** Somebody begins to share a screen. */
+export const share = (page, sid) =>
+	page.evaluate((id) => {
+		const one = fake.room.remoteParticipants.get(id);
+		fake.room.emit("TrackSubscribed", one.add("screen_share").track, null, one);
+	}, sid);
+/** Returns what makes the page read what flows, where a script of the test has kept the readings. */
+export const reader = (page) => async (times) => {
+	for (let i = 0; i < times; i++) await page.evaluate(() => Promise.all(window.readings.map((act) => act())));
+};
 export const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
 
 /** From the link to a call and out again: what a role may do has a control. */
@@ -282,9 +292,7 @@ export const standing_still = (browser) =>
 			window.readings = [];
 			window.setInterval = (act, time) => (time === 1000 ? window.readings.push(act) : real(act, time));
 		});
-		const read = async (times) => {
-			for (let i = 0; i < times; i++) await page.evaluate(() => Promise.all(window.readings.map((act) => act())));
-		};
+		const read = reader(page);
 		await page.evaluate(() => fake.room.come("PA_1", "Nora Fuchs"));
 		await page.waitForSelector(".pair");
 		const lost = note("Connection lost. Reconnecting");

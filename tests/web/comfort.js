@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, connected, control, make_call, note, open_call, open_join, press_join } from "./call.js";
+import { close, connected, control, make_call, note, open_call, open_join, press_join, share } from "./call.js";
 import { BASE, SIZES, accessible, group, new_page, ok, sign_in } from "./stand.js";
 
 const come = (page, n, name = "Person") =>
@@ -12,11 +12,6 @@ const come = (page, n, name = "Person") =>
 		},
 		[n, name],
 	);
-const share = (page) =>
-	page.evaluate(() => {
-		const one = fake.room.remoteParticipants.get("PA_1");
-		fake.room.emit("TrackSubscribed", one.add("screen_share").track, null, one);
-	});
 
 /** The button for those who have no tile is beside the tiles, and in reach. */
 export const rest_in_reach = (browser) =>
@@ -24,7 +19,7 @@ export const rest_in_reach = (browser) =>
 		const stand = await make_call("Rest");
 		const page = await open_call(browser, stand, "host");
 		await come(page, 20);
-		await share(page);
+		await share(page, "PA_1");
 		await page.keyboard.press("s");
 		await page.waitForSelector(".sharing:visible");
 		await page.waitForSelector(".rest:visible");
@@ -56,7 +51,7 @@ export const small_windows = (browser) =>
 		const stand = await make_call("Small");
 		const page = await open_call(browser, stand, "guest", SIZES.phone);
 		await come(page, 3);
-		await share(page);
+		await share(page, "PA_1");
 		await page.waitForSelector(".caption-name:has-text('Person 1 is sharing a screen')");
 		ok("who shares is not said over the screen", (await page.locator(".tile.screen .tag").count()) === 0);
 		await page.evaluate(() => {

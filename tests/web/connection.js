@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, control, make_call, note, open_call } from "./call.js";
+import { close, control, make_call, note, open_call, reader } from "./call.js";
 import { SIZES, accessible, group, ok } from "./stand.js";
 
 const MINUTE = 60000;
@@ -593,9 +593,7 @@ export const networks = (browser) =>
 			const network = Object.assign(new EventTarget(), { type: "wifi" });
 			Object.defineProperty(navigator, "connection", { value: network });
 		});
-		const read = async (times) => {
-			for (let i = 0; i < times; i++) await page.evaluate(() => Promise.all(window.readings.map((act) => act())));
-		};
+		const read = reader(page);
 		const resumed = () => page.evaluate(() => (fake.scenarios ?? []).splice(0).join());
 		await page.evaluate(() => fake.room.come("PA_1", "Nora Fuchs"));
 		await page.waitForSelector(".pair");

@@ -8,6 +8,11 @@ import { Door } from "./door.js";
 import { SIZES, accessible, button, group, ok } from "./stand.js";
 
 const refusal = (status, message = "refused") => ({ status, json: { code: status, message, details: [] } });
+/** What is said of a request that was refused, by its status. */
+const REFUSALS = [
+	[403, "Your role does not allow this any more."],
+	[502, "That is not possible right now. Try again."],
+];
 const heard = (page, text) => page.waitForFunction((wanted) => document.getElementById("announcer").textContent.includes(wanted), text);
 const texts = async (page, selector) => (await page.locator(selector).allTextContents()).join();
 
@@ -164,10 +169,7 @@ export const raised_hands = (browser) =>
 		await page.click(button("Lower all"));
 		await page.waitForSelector(note("2 hands were lowered."));
 		ok("all hands are lowered", house.last() === '["lower-hands",{}]', house.last());
-		for (const [status, said] of [
-			[403, "Your role does not allow this any more."],
-			[502, "That is not possible right now. Try again."],
-		]) {
+		for (const [status, said] of REFUSALS) {
 			house.refusal = refusal(status);
 			await page.click(button("Lower all"));
 			await page.waitForSelector(note(said));
@@ -260,10 +262,7 @@ export const muting_all = (browser) =>
 			const acts = await texts(page, `${note(said)} button.small`);
 			ok(`muted: ${said}`, acts === (act ?? ""), acts);
 		}
-		for (const [status, said] of [
-			[403, "Your role does not allow this any more."],
-			[502, "That is not possible right now. Try again."],
-		]) {
+		for (const [status, said] of REFUSALS) {
 			house.refusal = refusal(status);
 			await page.click(button("Mute all"));
 			await page.waitForSelector(note(said));
@@ -479,10 +478,7 @@ export const locking = (browser) =>
 		await heard(page, "Room unlocked.");
 		ok("what another host does is shown and heard", true);
 		await open_list(page);
-		for (const [status, said] of [
-			[403, "Your role does not allow this any more."],
-			[502, "That is not possible right now. Try again."],
-		]) {
+		for (const [status, said] of REFUSALS) {
 			house.refusal = refusal(status);
 			await page.click("[aria-label='Lock room']");
 			await page.waitForSelector(note(said));

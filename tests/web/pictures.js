@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, connected, control, knows_role, make_call, note, open_join, press_join, title } from "./call.js";
+import { close, connected, control, knows_role, make_call, note, open_join, press_join, share as share_screen, title } from "./call.js";
 import { answer_length, open_panel, plug, way } from "./connection.js";
 import { Door } from "./door.js";
 import { House } from "./hosts.js";
@@ -186,10 +186,7 @@ async function show_devices(page) {
 	return () => escape(page);
 }
 async function share(page) {
-	await page.evaluate(() => {
-		const one = fake.room.remoteParticipants.get("PA_3");
-		fake.room.emit("TrackSubscribed", one.add("screen_share").track, null, one);
-	});
+	await share_screen(page, "PA_3");
 	await page.waitForSelector(".tile.screen video:not([hidden])");
 }
 async function show_more(page) {

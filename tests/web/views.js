@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, control, load, make_call, note, open_call, tiles } from "./call.js";
+import { close, control, load, make_call, note, open_call, share, tiles } from "./call.js";
 import { SIZES, accessible, group, ok } from "./stand.js";
 
 const { few } = await load("quality.js");
@@ -107,11 +107,6 @@ const come = (page, n, more = {}) =>
 		},
 		[n, more],
 	);
-const share = (page, sid = "PA_2") =>
-	page.evaluate((id) => {
-		const one = fake.room.remoteParticipants.get(id);
-		fake.room.emit("TrackSubscribed", one.add("screen_share").track, null, one);
-	}, sid);
 const unshare = (page, sid = "PA_2") =>
 	page.evaluate((id) => {
 		const one = fake.room.remoteParticipants.get(id);
@@ -209,7 +204,7 @@ export const views_in_all_windows = (browser) =>
 				await page.waitForFunction(() => document.querySelectorAll(".tile").length < 13 && document.querySelector(".tile").offsetWidth > 140);
 				await check("speaker");
 				await speak(page, "PA_11");
-				await share(page);
+				await share(page, "PA_2");
 				await page.waitForFunction(() => document.querySelector(".tile.screen video")?.videoWidth > 0);
 				await check("screen and people");
 				const ratio = await page.locator(".pane").evaluate((one) => one.clientWidth / one.clientHeight);
@@ -280,7 +275,7 @@ export const speaker_view = (browser) =>
 		await speak(page, "PA_2");
 		await page.clock.runFor(3000);
 		ok("a pinned person stays", (await largest(page)) === "Person 9");
-		await share(page);
+		await share(page, "PA_2");
 		await page.clock.runFor(100);
 		await speak(page, "PA_9");
 		await page.clock.runFor(3000);
@@ -355,7 +350,7 @@ export const choosing_views = (browser) =>
 		await page.waitForFunction(() => document.getElementById("announcer").textContent.includes("Grid"));
 		ok("and says it", true);
 
-		await share(page);
+		await share(page, "PA_2");
 		await page.waitForSelector(".tile.screen");
 		await page.click(control("more"));
 		ok("More has the present view of a screen", (await page.textContent(".menu-item:has-text('View…')")) === "View…Screen and people");
@@ -377,7 +372,7 @@ export const choosing_views = (browser) =>
 		await unshare(page);
 		await wait_for_tiles(page, 6);
 		ok("the grid is as before", (await page.evaluate(() => localStorage.getItem("view"))) === "grid");
-		await share(page);
+		await share(page, "PA_2");
 		await wait_for_tiles(page, 1);
 		ok("screen only is kept for this call", true);
 		await page.click(control("people"));
@@ -449,7 +444,7 @@ export const few_videos = (browser) =>
 		ok("nobody moves", (await tiles(page)).join() === "You,Person 1,Person 2,Person 3,Person 4,Person 5,Person 6,Person 7,Person 8", (await tiles(page)).join());
 		await page.dblclick(".tile:has-text('Person 8') .face-place", { force: true });
 		ok("the large one has one", (await playing()).split(" ")[0].split(",").sort().join() === "PA_1,PA_7,PA_8,me", await playing());
-		await share(page);
+		await share(page, "PA_2");
 		await page.dblclick(".tile:first-child .face-place", { force: true });
 		await page.waitForSelector(".tile.screen");
 		const shown = (await playing()).split(" ")[0].split(",");
@@ -490,7 +485,7 @@ export const zooming = (browser) =>
 		await wait_for_tiles(page, 4);
 		await page.keyboard.press("+");
 		ok("nothing is loaded before somebody shares", (await loaded()) === 0);
-		await share(page);
+		await share(page, "PA_2");
 		await page.waitForFunction(() => document.querySelector(".tile.screen video")?.videoWidth > 0);
 		await page.waitForFunction(() => performance.getEntriesByType("resource").some((one) => one.name.endsWith("/call/zoom.js")));
 		await page.waitForFunction(() => document.querySelector(".zoom-fit").getAttribute("aria-label") === "Fit, Zoom 100 %");
@@ -581,7 +576,7 @@ export const zooming = (browser) =>
 		const phone = await open_call(browser, stand, "guest", SIZES.phone);
 		await come(phone, 3);
 		await wait_for_tiles(phone, 4);
-		await share(phone);
+		await share(phone, "PA_2");
 		await phone.waitForFunction(() => document.querySelector(".tile.screen video")?.videoWidth > 0);
 		await phone.waitForFunction(() => document.querySelector(".zoom-fit").getAttribute("aria-label") === "Fit, Zoom 100 %");
 		await phone.waitForFunction(() => performance.getEntriesByType("resource").some((one) => one.name.endsWith("/call/zoom.js")));
@@ -630,7 +625,7 @@ export const zooming = (browser) =>
 			one.route("**/call/zoom.js", (route) => (is_there ? route.continue() : route.abort())),
 		);
 		await come(cut, 2);
-		await share(cut);
+		await share(cut, "PA_2");
 		await cut.waitForSelector(".tile.screen");
 		await cut.click(".caption [aria-label='Zoom in']");
 		await cut.waitForSelector(note("That is not possible right now. Try again."));
