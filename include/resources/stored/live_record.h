@@ -226,6 +226,10 @@ void live_count(struct arena *arena, struct live *live, struct slice role, bool 
 
 bool live_load(struct call *call, const struct id *room, enum store_reading reading,
 	       struct live *live, struct fault *fault);
+/* Does the same to show what is now: with LIVE_OFF, the records are not followed, and no room is in
+ * session. */
+bool live_load_followed(struct call *call, const struct id *room, struct live *live,
+			struct fault *fault);
 bool session_load(struct call *call, const struct id *id, enum store_reading reading,
 		  struct session *session, struct fault *fault);
 /* Reads a session's page of peers, oldest first, at most `most` with at most `bytes_most` bytes (0:

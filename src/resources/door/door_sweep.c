@@ -98,11 +98,8 @@ static bool end_state(struct call *call, struct door *door, struct door_sweep *s
 
 	if (door->set.state == DOOR_BY_ROLE)
 		return true;
-	if (!live_load(call, &sweep->room, STORE_TO_SHOW, &live, fault))
-		return false;
-	if (call->environment->live == LIVE_OFF)
-		live.stored.value.data = NULL;
-	if (!door_settle(call, door, &live, fault))
+	if (!live_load_followed(call, &sweep->room, &live, fault) ||
+	    !door_settle(call, door, &live, fault))
 		return false;
 	sweep->has_changed = sweep->has_changed || door->waiting != waiting;
 	return true;

@@ -74,11 +74,8 @@ bool entrant_find_door(struct entrant *entrant, struct fault *fault)
 	if (entrant->live == NULL) {
 		store_expect(call->transaction, STORE_EACH, expected, 2);
 		entrant->live = live = arena_alloc(call->arena, sizeof *live);
-		if (!live_load(call, &entrant->room->id, STORE_TO_SHOW, live, fault))
+		if (!live_load_followed(call, &entrant->room->id, live, fault))
 			return false;
-		/* With LIVE_OFF, what the records have is not followed. */
-		if (call->environment->live == LIVE_OFF)
-			live->stored.value.data = NULL;
 	}
 	if (!door_load(call, &entrant->room->id, STORE_TO_SHOW, door, fault))
 		return false;

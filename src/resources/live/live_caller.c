@@ -279,11 +279,8 @@ static bool load_of_path(struct call *call, const struct load *load, struct faul
 		return false;
 	if (!is_there)
 		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
-	if (!live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault))
+	if (!live_load_followed(call, &view->room.id, &view->live, fault))
 		return false;
-	/* With LIVE_OFF, what the records have is not followed. */
-	if (call->environment->live == LIVE_OFF)
-		view->live.stored.value.data = NULL;
 	return view->live.stored.value.data != NULL || load->sight == LIVE_ACTS_ALWAYS ||
 	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
 }

@@ -376,6 +376,16 @@ bool live_load(struct call *call, const struct id *room, enum store_reading read
 	return record_get(&live_table, call->transaction, room, reading, live, fault);
 }
 
+bool live_load_followed(struct call *call, const struct id *room, struct live *live,
+			struct fault *fault)
+{
+	if (!live_load(call, room, STORE_TO_SHOW, live, fault))
+		return false;
+	if (call->environment->live == LIVE_OFF)
+		live->stored.value.data = NULL;
+	return true;
+}
+
 bool session_load(struct call *call, const struct id *id, enum store_reading reading,
 		  struct session *session, struct fault *fault)
 {
