@@ -63,6 +63,11 @@ static bool move_clock(struct transport *transport, int seconds, char problem[st
 	return true;
 }
 
+static int64_t hold_clock(struct transport *transport)
+{
+	return world_hold(&in_process_of(transport)->world);
+}
+
 /* ---- requests ---- */
 
 static enum method method_of(const char *name)
@@ -388,6 +393,7 @@ static int run_cases(const struct driver *driver, bool says_again)
 			.account_add = add_account,
 			.account_change = change_account,
 			.clock_advance = move_clock,
+			.clock_hold = hold_clock,
 			.store_fail = fail_store,
 			.store_calls = count_store,
 			.renew = renew,

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct case_list;
 
@@ -82,6 +83,9 @@ struct transport {
 	/* Advances the program's clock. If this or a later function is NULL, cases that need it are
 	 * left out. */
 	bool (*clock_advance)(struct transport *transport, int seconds, char problem[static 256]);
+	/* Holds the program's clock at the time that it has now, so that a case does not depend on
+	 * how long it takes. Returns the system's time, in milliseconds. */
+	int64_t (*clock_hold)(struct transport *transport);
 	/* Makes the n-th use of the store from now on fail, once; with 0, none fails. */
 	void (*store_fail)(struct transport *transport, unsigned n);
 	/* Returns the number of uses of the store since then. */

@@ -401,6 +401,8 @@ static void run_prepare(struct run *run, const struct case_entry *entry, size_t 
 {
 	run->scope.pool = &run->pool;
 	run->scope.ahead = run->transport->ahead;
+	if (run->transport->clock_hold != NULL)
+		run->scope.held = run->transport->clock_hold(run->transport);
 	if (run->transport->store_fail != NULL)
 		run->transport->store_fail(run->transport, 0);
 	run->a = run->transport->a;

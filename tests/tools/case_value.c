@@ -184,7 +184,8 @@ static struct bytes expand_now(struct scope *scope, bool is_time, const char **e
 	}
 	/* The service's clock: time() lags behind it by up to some milliseconds and, at the start
 	 * of a second, would still return the previous one. */
-	seconds = (time_t)(clock_now(&clock_system) / 1000 + scope->ahead + offset);
+	seconds = (time_t)((scope->held != 0 ? scope->held : clock_now(&clock_system)) / 1000 +
+			   scope->ahead + offset);
 	if (is_time && gmtime_r(&seconds, &parts) != NULL)
 		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
 	else

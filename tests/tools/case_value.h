@@ -35,6 +35,7 @@ struct scope {
 	struct pool *pool;
 	struct variable *variables;
 	long long ahead; /* seconds by which the program's clock is ahead, also in $now */
+	int64_t held; /* the system's time in milliseconds at which that clock is held; 0: it is not */
 };
 
 /* Returns zeroed memory of the pool, never NULL. */

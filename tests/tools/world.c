@@ -38,8 +38,11 @@ static void must(bool succeeds, const struct fault *fault)
 static int64_t moved_now(const struct clock *clock)
 {
 	const struct world_clock *moved = (const struct world_clock *)(const void *)clock;
+	int64_t base = atomic_load(&moved->held);
 
-	return (moved->stands ? 0 : clock_now(&clock_system)) + atomic_load(&moved->offset);
+	if (base == 0 && !moved->stands)
+		base = clock_now(&clock_system);
+	return base + atomic_load(&moved->offset);
 }
 
 static void random_of_system(const struct clock *clock, void *bytes, size_t size)
@@ -56,6 +59,14 @@ int64_t world_now(const struct world *world)
 void world_move(struct world *world, int64_t milliseconds)
 {
 	atomic_fetch_add(&world->clock.offset, milliseconds);
+}
+
+int64_t world_hold(struct world *world)
+{
+	const int64_t now = clock_now(&clock_system);
+
+	atomic_store(&world->clock.held, now);
+	return now;
 }
 
 /* ---- opening and closing ---- */

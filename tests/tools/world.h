@@ -70,6 +70,7 @@ struct world_clock {
 	struct clock clock;
 	_Atomic int64_t offset;
 	bool stands;
+	_Atomic int64_t held; /* the system's time at which it is held; 0: it is not */
 };
 
 struct world {
@@ -98,6 +99,9 @@ void world_serve(struct world *world);
 
 int64_t world_now(const struct world *world);
 void world_move(struct world *world, int64_t milliseconds);
+/* Holds a clock that goes by the system's at the time that it has now, until the next call. Returns
+ * the system's time. */
+int64_t world_hold(struct world *world);
 
 /* Copies the account with this name, as it is now; there must be one. */
 void world_account(const struct world *world, const char *name, struct account *account);
