@@ -193,12 +193,16 @@ export const panels_in_calls = (browser) =>
 		ok("the order of Tab", stops.join() === "Chat options,Close,Messages,https://example.org/,chat-to,Message,Send", stops.join());
 		await close(page);
 		for (const [name, size, wanted] of [
-			["a desk", { viewport: { width: 1366, height: 768 } }, "Full screen | Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
-			["a small window", { viewport: { width: 768, height: 800 } }, "Full screen | Devices…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
-			["a phone", SIZES.phone, "Share screen | Full screen | Devices… | Turn off alerts for people waiting, End call for everyone"],
-			["400 %", { viewport: { width: 320, height: 256 } }, "Raise hand, People (1), Share screen | Full screen | Devices…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
+			["a desk", { viewport: { width: 1366, height: 768 } }, "View…Grid, Full screen | Connection…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
+			["a small window", { viewport: { width: 768, height: 800 } }, "View…Grid, Full screen | Devices…, Connection…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
+			["a phone", SIZES.phone, "Share screen | View…Grid, Full screen | Devices…, Connection… | Turn off alerts for people waiting, End call for everyone"],
+			["400 %", { viewport: { width: 320, height: 256 } }, "Raise hand, People (1), Share screen | View…Grid, Full screen | Devices…, Connection…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
 		]) {
-			const small = await open_call(browser, stand, "host", size, () => (navigator.mediaDevices.getDisplayMedia ??= () => {}));
+			const small = await open_call(browser, stand, "host", size, () => Object.assign(navigator.mediaDevices ?? {}, { getDisplayMedia() {} }));
+			// What hosts have is loaded, once the list has it.
+			await small.keyboard.press("p");
+			await small.waitForSelector("#people .tools");
+			await small.keyboard.press("p");
 			await small.click(control("more"));
 			const groups = await small.locator(".menu-group").evaluateAll((all) => all.map((one) => [...one.querySelectorAll(".menu-item")].map((item) => item.textContent).join(", ")).join(" | "));
 			ok(`More in ${name}`, groups === wanted, groups);
