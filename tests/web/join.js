@@ -32,8 +32,10 @@ function devices_that(fail) {
 	navigator.mediaDevices.enumerateDevices = async () => (await list()).filter(({ kind }) => !window.lacks.includes(kind));
 	navigator.mediaDevices.getUserMedia = (wish) => {
 		window.wishes.push(wish);
-		if (fail.video && wish.video) return Promise.reject(new DOMException("no", fail.video));
-		if (fail.audio && wish.audio) return Promise.reject(new DOMException("no", fail.audio));
+		// In Firefox, an OverconstrainedError is not a DOMException.
+		const error = (name) => (name === "OverconstrainedError" ? Object.assign(new Error("no"), { name }) : new DOMException("no", name));
+		if (fail.video && wish.video) return Promise.reject(error(fail.video));
+		if (fail.audio && wish.audio) return Promise.reject(error(fail.audio));
 		return real(wish);
 	};
 	if (fail.denied) navigator.permissions.query = async () => ({ state: "denied" });
@@ -147,6 +149,7 @@ export const troubles = (browser, codes) =>
 		for (const [name, fail, text, asked] of [
 			["no camera", { video: "NotFoundError" }, "No camera found"],
 			["no camera is there", { lacks: ["videoinput"] }, "No camera found", "audio"],
+			["no camera fits", { video: "OverconstrainedError" }, "No camera found"],
 			["no microphone is there", { lacks: ["audioinput"] }, "No microphone found", "video"],
 			["camera in use", { video: "NotReadableError" }, "Your camera is in use"],
 			[

@@ -25,7 +25,8 @@ export function state_of(error) {
 		NotReadableError: "busy",
 		AbortError: "busy",
 	};
-	return states[error instanceof DOMException ? error.name : ""] ?? "failed";
+	// In Firefox, an OverconstrainedError is not a DOMException.
+	return states[/** @type {any} */ (error)?.name] ?? "failed";
 }
 
 /**
