@@ -645,6 +645,8 @@ export const devices_in_calls = (browser) =>
 		await denied.waitForSelector(note("Your browser is blocking the camera and microphone"));
 		ok("both blocked are one note", (await denied.locator(".note").count()) === 1);
 		ok("the controls show it", (await denied.locator(".alarm").count()) === 2);
+		const videos = await denied.locator("video").evaluateAll((all) => all.map((one) => one.hasAttribute("disablepictureinpicture")));
+		ok("no browser lays a button on the videos", videos.length > 0 && !videos.includes(false), videos.join());
 		await denied.click(control("audio"));
 		await denied.waitForSelector(note("Your browser is blocking the microphone."));
 		ok("pressing tries again and says what is wrong", true);

@@ -55,6 +55,7 @@ export const preview = (browser, codes) =>
 	group("preview", async () => {
 		const page = await join_page(browser, codes.host);
 		await page.waitForFunction(() => document.querySelector("video")?.videoWidth > 0);
+		ok("no browser lays a button on it", (await page.getAttribute("video", "disablepictureinpicture")) !== null);
 		const [wish] = await page.evaluate(() => window.wishes);
 		const { width, height, frameRate } = wish.video;
 		ok(

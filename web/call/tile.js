@@ -25,7 +25,8 @@ const mark = (symbol, text, kind = "") => h(`span.mark${kind}`, { title: text },
  * @param {{ options: (id: string, button: HTMLElement) => void } & import("./caption.js").Acts} acts
  */
 export function tile(id, is_screen, acts) {
-	const video = h("video", { autoplay: true, playsinline: true, hidden: true, "aria-hidden": "true", tabindex: "-1" });
+	// Firefox otherwise lays a button of its own on each video under the mouse, over other tiles, and takes its presses.
+	const video = h("video", { autoplay: true, playsinline: true, disablepictureinpicture: true, hidden: true, "aria-hidden": "true", tabindex: "-1" });
 	video.muted = true;
 	const ground = h("div.face-place");
 	const mic = h("span.mic");

@@ -164,6 +164,7 @@ function device(what, words, limits) {
 	const video = h("video.mirrored", {
 		autoplay: true,
 		playsinline: true,
+		disablepictureinpicture: true,
 		"aria-label": words.preview,
 	});
 	video.muted = true;
