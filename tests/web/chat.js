@@ -191,6 +191,18 @@ export const panels_in_calls = (browser) =>
 			if (stops.at(-1) === "") stops[stops.length - 1] = await focused(page);
 		}
 		ok("the order of Tab", stops.join() === "Chat options,Close,Messages,https://example.org/,chat-to,Message,Send", stops.join());
+		await page.fill("#chat-text", "A text of some lines, ".repeat(4));
+		const { width, height } = page.viewportSize();
+		for (const now of [390, width]) {
+			await page.setViewportSize({ width: now, height });
+			const over = await page.evaluate(async () => {
+				for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+				const { scrollHeight, clientHeight } = document.querySelector("#chat-text");
+				return scrollHeight - clientHeight;
+			});
+			ok(`the field has space for its text in a window that becomes ${now} wide`, over <= 0, over);
+		}
+		await page.fill("#chat-text", "");
 		await close(page);
 		for (const [name, size, wanted] of [
 			["a desk", { viewport: { width: 1366, height: 768 } }, "View…Grid, Full screen | Connection…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],

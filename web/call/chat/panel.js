@@ -44,7 +44,8 @@ const day_of = (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate(
  * @param {{ room: string, people: () => Person[], role_shown: (name: string) => string,
  *   note: import("../notes.js").Notes, show: (open: boolean) => void, entries: Entry[],
  *   state: import("../chat.js").State, alerts: () => boolean, turn_alerts: () => void,
- *   send: (text: string, identities: string[], only: Only) => void, retry: (entry: Entry) => void, wait: () => number }} call
+ *   send: (text: string, identities: string[], only: Only) => void, retry: (entry: Entry) => void, wait: () => number,
+ *   signal: AbortSignal }} call
  */
 export function chat_panel(element, call) {
 	const { entries, state } = call;
@@ -99,6 +100,7 @@ export function chat_panel(element, call) {
 	// Messages stay at the end when the keyboard of a phone opens, and when the field grows.
 	let follows = true;
 	new ResizeObserver(() => follows && to_end()).observe(log);
+	addEventListener("resize", grow, { signal: call.signal });
 
 	// ---- messages ----
 
@@ -284,7 +286,9 @@ export function chat_panel(element, call) {
 		put(count, words.left(left));
 		send.disabled = state.away;
 	}
+	/** Makes the field as high as what is written in it. */
 	function grow() {
+		if (element.hidden) return;
 		field.style.height = "auto";
 		field.style.height = `${field.scrollHeight + 2}px`;
 		tell();
@@ -353,6 +357,7 @@ export function chat_panel(element, call) {
 			setTimeout(() => log.removeAttribute("aria-live"), QUIET);
 			draw();
 			people();
+			grow();
 			to_end();
 			if (state.may_write && matchMedia("(hover: hover)").matches) field.focus();
 			else title.focus();
