@@ -4,7 +4,9 @@
 # WEB=all runs all groups, which takes minutes, instead of the most important ones; WEB=live runs those of rooms in
 # session, WEB=call those of the call and its door, WEB=rest the others, and WEB=NAME the one group of the first two
 # with that name, as in the scripts (standing_still). PICTURES=DIRECTORY stores a picture of each page there;
-# pictures_of_calls makes those of the call.
+# pictures_of_calls makes those of the call. BROWSER=firefox, with WEB, runs them in Firefox, the one of Debian or
+# FIREFOX; checks that speak Chromium's own protocol, or choose a theme or a touch screen, fail there, as does the
+# level of a microphone without a sound card.
 set -u
 test=tests/scripts/web.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
@@ -43,7 +45,15 @@ if [ -n "${PROOF-}" ]; then
 	prove
 	exit 0
 fi
-have chromium || left_out 'there is no chromium'
+# Many people have BROWSER in their environment: make check and tests/run do not follow it.
+[ -n "${WEB-}" ] || BROWSER=
+if [ "${BROWSER-}" = firefox ]; then
+	: "${FIREFOX:=/usr/bin/firefox-esr}"
+	export FIREFOX
+	have "$FIREFOX" || left_out "there is no $FIREFOX"
+else
+	have chromium || left_out 'there is no chromium'
+fi
 fetch_proof web
 cp -R "$source/tests/cases/samples" "$PROOF" && chmod -R a+rX "$PROOF/samples" || exit 1
 # The types, if the scripts have changed since they were right. The declarations of the compiler itself are not ours.

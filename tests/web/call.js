@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { make_stand } from "./live.js";
-import { BASE, SIZES, accessible, group, new_page, ok, program, sign_in } from "./stand.js";
+import { BASE, SIZES, accessible, body_of, group, new_page, ok, program, sign_in } from "./stand.js";
 
 const LIBRARY = "/web/fake-client.js";
 const library = readFileSync(new URL("fake_client.js", import.meta.url), "utf8");
@@ -187,7 +187,7 @@ export const call = (browser) =>
 		const asked = [];
 		let status = 200;
 		await page.route("**/peers/*", (route) => {
-			asked.push(route.request().postDataJSON());
+			asked.push(body_of(route.request()));
 			return route.fulfill({ status, json: {} });
 		});
 		await page.evaluate(() => {
@@ -407,7 +407,7 @@ export const moderating = (browser) =>
 		const asked = [];
 		const demote = async (answers) => {
 			await page.route("**/peers/*", (route) => {
-				asked.push(route.request().postDataJSON());
+				asked.push(body_of(route.request()));
 				return route.fulfill({ json: answers.shift() });
 			});
 			await choose("Change role");
@@ -639,7 +639,7 @@ export const devices_in_calls = (browser) =>
 	group("devices in a call", async () => {
 		const stand = await make_call("Devices");
 		const denied = await open_call(browser, stand, "guest", {}, () => {
-			navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+			Object.assign(navigator.mediaDevices ?? {}, { getUserMedia: () => Promise.reject(new DOMException("no", "NotAllowedError")) });
 			navigator.permissions.query = async () => ({ state: "denied" });
 		});
 		await denied.waitForSelector(note("Your browser is blocking the camera and microphone"));
@@ -652,9 +652,10 @@ export const devices_in_calls = (browser) =>
 		ok("pressing tries again and says what is wrong", true);
 		await close(denied);
 		const busy = await open_call(browser, stand, "guest", {}, () => {
-			const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-			navigator.mediaDevices.getUserMedia = (wish) =>
+			const real = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
+			const refuse = (wish) =>
 				wish.video ? Promise.reject(new DOMException("no", "NotReadableError")) : real(wish);
+			Object.assign(navigator.mediaDevices ?? {}, { getUserMedia: refuse });
 		});
 		await busy.waitForSelector(note("Your camera is in use."));
 		await busy.evaluate(() => {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, connected, control, make_call, note, open_call, open_join, press_join, says, title } from "./call.js";
-import { BASE, SIZES, accessible, button, group, new_page, ok, sign_in, stop_service } from "./stand.js";
+import { BASE, SIZES, accessible, body_of, button, group, new_page, ok, sign_in, stop_service } from "./stand.js";
 
 const waiting = title("Waiting to be let in");
 
@@ -66,7 +66,7 @@ export class Door {
 			await route.fulfill({ response, json: this.asks ? { ...json, admission: "ask" } : json });
 		});
 		await page.route("**/v2/token", (route) => {
-			const { name, code, wait } = route.request().postDataJSON();
+			const { name, code, wait } = body_of(route.request());
 			if (this.away) return route.fulfill(error(this.away, "Service unavailable"));
 			if (this.refusal) return route.fulfill(error(403, ...this.refusal));
 			if (!wait) return route.fulfill(error(403, "Admission is needed"));
@@ -108,7 +108,7 @@ export class Door {
 				const json = { tickets: tickets.slice(0, 100), count: tickets.length, denied, state, ...(state === "locked" && { was }) };
 				return route.fulfill(is_known ? { status: 304, headers: { ETag: etag } } : { headers: { ETag: etag }, json });
 			}
-			const body = request.postDataJSON();
+			const body = body_of(request);
 			this.decisions.push({ id, ...body });
 			if (!id) {
 				const meant = this.#waiting().filter((one) => body.admit === "all" || body.admit.includes(one.id));
@@ -122,7 +122,7 @@ export class Door {
 			return route.fulfill({ json: { id, state: body.state } });
 		});
 		await page.route(/\/v2\/active-rooms\/\w+\/door/, (route) => {
-			this.state = route.request().postDataJSON().state;
+			this.state = body_of(route.request()).state;
 			this.states.push(this.state);
 			return route.fulfill({ json: { state: this.state } });
 		});
@@ -343,7 +343,7 @@ export const keeping_out = (browser) =>
 		let asked = null;
 		let json = {};
 		await page.route("**/remove-peers", (route) => {
-			asked = route.request().postDataJSON();
+			asked = body_of(route.request());
 			return route.fulfill({ json });
 		});
 		await page.evaluate(() => {

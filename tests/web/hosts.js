@@ -5,7 +5,7 @@
 
 import { close, connected, control, enter_call, focused, make_call, note, open_join, press_join, says, title } from "./call.js";
 import { Door } from "./door.js";
-import { SIZES, accessible, button, group, ok } from "./stand.js";
+import { SIZES, accessible, body_of, button, group, ok } from "./stand.js";
 
 const refusal = (status, message = "refused") => ({ status, json: { code: status, message, details: [] } });
 /** What is said of a request that was refused, by its status. */
@@ -41,7 +41,7 @@ export class House extends Door {
 		});
 		await page.route(/\/v2\/active-rooms\/\w+\/(mute|door|lower-hands|peers\/\w+)$/, async (route) => {
 			const path = /\w+\/([\w/-]+)$/.exec(route.request().url().split("active-rooms/")[1])[1];
-			const body = route.request().postDataJSON();
+			const body = body_of(route.request());
 			this.asked.push([path, body]);
 			await this.gate;
 			if (this.refusal) return route.fulfill(this.refusal);

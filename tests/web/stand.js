@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 /** Set by tests/scripts/web.sh: the addresses of the service and the credentials. */
 export const {
@@ -19,6 +19,8 @@ export const {
 	ANTEROOM,
 	PICTURES = "",
 	CHROMIUM = "/usr/bin/chromium",
+	BROWSER = "",
+	FIREFOX = "/usr/bin/firefox-esr",
 } = process.env;
 
 export const SIZES = {
@@ -69,18 +71,32 @@ export function end() {
 	process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 }
 
+/** What Firefox needs: devices without a prompt, a clipboard without a menu, and a mouse, which it lacks without a window. */
+const PREFERENCES = {
+	"media.navigator.streams.fake": true,
+	"media.navigator.permission.disabled": true,
+	"media.autoplay.default": 0,
+	"dom.events.testing.asyncClipboard": true,
+	"ui.primaryPointerCapabilities": 6,
+	"ui.allPointerCapabilities": 6,
+};
+const is_firefox = BROWSER === "firefox";
+
+/** Starts the browser. @param {string[]} more further arguments of Chromium */
 export const launch = (more = []) =>
-	chromium.launch({
-		executablePath: CHROMIUM,
-		args: [
-			// Each frame of the camera is drawn by a processor, and no test counts them.
-			"--use-fake-device-for-media-stream=fps=5",
-			"--use-fake-ui-for-media-stream",
-			"--no-sandbox",
-			"--disable-gpu",
-			...more,
-		],
-	});
+	is_firefox
+		? firefox.launch({ channel: "moz-firefox", executablePath: FIREFOX, firefoxUserPrefs: PREFERENCES })
+		: chromium.launch({
+				executablePath: CHROMIUM,
+				args: [
+					// Each frame of the camera is drawn by a processor, and no test counts them.
+					"--use-fake-device-for-media-stream=fps=5",
+					"--use-fake-ui-for-media-stream",
+					"--no-sandbox",
+					"--disable-gpu",
+					...more,
+				],
+			});
 
 /** The hosts that the pages sent requests to, and the errors on their consoles; checked at the end. */
 export const hosts = new Set();
@@ -91,7 +107,8 @@ export function watch(page) {
 	page.on("request", (request) => {
 		if (!request.url().startsWith("blob:")) hosts.add(new URL(request.url()).host);
 	});
-	page.on("pageerror", (error) => complaints.push(error.stack || String(error)));
+	// Firefox asks for the icon of the page of the tests that has none.
+	page.on("pageerror", (error) => /favicon\.ico/.test(String(error)) || complaints.push(error.stack || String(error)));
 	page.on("console", (message) => {
 		const text = message.text();
 		if (/Failed to load resource: the server responded|net::ERR_/.test(text)) return;
@@ -103,6 +120,17 @@ export function watch(page) {
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/** Makes the page send each body in a header too, because nobody is told the bodies of Firefox. */
+function tell_bodies() {
+	const { fetch } = globalThis;
+	globalThis.fetch = (path, options = {}) => {
+		const { body, headers } = options;
+		return fetch(path, typeof body === "string" ? { ...options, headers: { ...headers, "X-Body": encodeURIComponent(body) } } : options);
+	};
+}
+/** Returns the JSON that a page has sent. */
+export const body_of = (request) => (is_firefox ? JSON.parse(decodeURIComponent(request.headers()["x-body"] ?? "null")) : request.postDataJSON());
+
 /** Opens a page in a new context; `options.storageState` can be that of a signed-in page. */
 export async function new_page(browser, options = {}) {
 	const context = await browser.newContext({
@@ -110,6 +138,7 @@ export async function new_page(browser, options = {}) {
 		permissions: ["clipboard-read", "clipboard-write", "camera", "microphone"],
 		...options,
 	});
+	if (is_firefox) await context.addInitScript(tell_bodies);
 	return watch(await context.newPage());
 }
 
