@@ -316,6 +316,7 @@ export const muting_all = (browser) =>
 		await heard(page, "People can unmute themselves again.");
 		ok("what another host does is shown and heard", true);
 		await page.keyboard.press("?");
+		await page.waitForSelector(".keys");
 		const keys = await texts(page, ".keys dt");
 		ok("the help has the keys of hosts", keys.includes("Shift M,Shift L,?"), keys);
 		await close(page);
