@@ -536,7 +536,6 @@ export const views_of_chat = (browser) =>
 				await page.evaluate(() => (fake.no_texts = false));
 				if (size !== "zoomed") await page.selectOption("#chat-to", { label: "Ada" });
 				await page.fill("#chat-text", "x".repeat(2001));
-				await page.waitForFunction(() => document.querySelectorAll(".note").length === 0 || true);
 				await accessible(page, `the chat, ${name}`);
 				const small = await page.evaluate(() =>
 					[...document.querySelectorAll("#chat button, #chat select")]

@@ -286,7 +286,7 @@ export const muting_all = (browser) =>
 		await page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "M", bubbles: true })));
 		await says(page, control("audio"), "Turn microphone on");
 		ok("with Caps Lock alone it is the own microphone", house.asked.length === asked);
-		const sent = page.waitForRequest((one) => one.url().endsWith("/mute"));
+		const sent = page.waitForResponse((one) => one.url().endsWith("/mute"));
 		await page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "m", shiftKey: true, bubbles: true })));
 		await sent;
 		ok("and with both it is Shift M", house.asked.length === asked + 1, house.asked.length);
