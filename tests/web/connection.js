@@ -280,15 +280,15 @@ export const weakness = (browser) =>
 			const found = [];
 			const wait = window.setTimeout;
 			window.setTimeout = (act) => act();
-			for (const fewer of [false, true]) {
-				const view = { shows_fewer: () => fewer, show_fewer: () => found.push("pressed") };
+			for (const [fewer, many] of [[false, true], [true, true], [false, false]]) {
+				const view = { shows_fewer: () => fewer, has_many: () => many, show_fewer: () => found.push("pressed") };
 				const note = { say: (_, { act }) => (act ? act.do() : found.push("none")), drop() {} };
 				weak_watch({ note, view, signal })(true);
 			}
 			window.setTimeout = wait;
 			return found.join();
 		});
-		ok("fewer videos are offered unless there are few", offers === "pressed,none", offers);
+		ok("fewer videos are offered unless there are few", offers === "pressed,none,none", offers);
 		await close(other);
 		stand.livekit.stop();
 	});

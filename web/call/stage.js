@@ -348,6 +348,8 @@ export function stage(acts) {
 		},
 		/** Whether somebody else shares a screen. */
 		is_shared: () => people.some(is_sharing),
+		/** Whether there are more videos than are shown if few are wanted. */
+		has_many: () => people.filter((one) => one.camera).length + people.filter(is_sharing).length > FEW,
 		/** Whether you have a tile, which can be hidden. */
 		has_me: () => people.some((one) => one.me && one.publishes),
 		/** Enlarges the shared screen, if there is one. @param {import("./caption.js").Step} step */

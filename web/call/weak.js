@@ -9,7 +9,7 @@ import { words } from "./words.js";
 const PATIENCE = 10000;
 const PAUSE = 300000;
 
-/** @typedef {{ show_fewer: () => void, shows_fewer: () => boolean }} View */
+/** @typedef {{ show_fewer: () => void, shows_fewer: () => boolean, has_many: () => boolean }} View */
 
 /**
  * @param {{ note: import("./notes.js").Notes, view: View, signal: AbortSignal }} call
@@ -22,7 +22,7 @@ export function weak_watch({ note, view, signal }) {
 	signal.addEventListener("abort", () => clearTimeout(timer));
 	function tell() {
 		told = performance.now();
-		const act = !view.shows_fewer() && { text: words.fewer_on, do: view.show_fewer };
+		const act = !view.shows_fewer() && view.has_many() && { text: words.fewer_on, do: view.show_fewer };
 		note.say(words.weak_note, { key: "weak", symbol: "weak", stay: true, bad: true, ...(act && { act }) });
 	}
 	return (is_weak) => {
