@@ -384,7 +384,10 @@ export async function begin(page, entry, join, media) {
 		if (!may("endRoom")) return leave();
 		const answer = await dialog({
 			title: words.leave_title,
-			content: [h("p.quiet", null, words.leave_only_help), h("p.quiet", null, words.end_all_help)],
+			content: [
+				h("p.quiet", null, h("b", null, words.leave_only), ": ", words.leave_only_help),
+				h("p.quiet", null, h("b", null, words.end_all), ": ", words.end_all_help),
+			],
 			buttons: [
 				{ value: "", text: words.cancel },
 				{ value: "end", text: words.end_all, class: "danger" },
