@@ -579,6 +579,55 @@ export const hostile_people = (browser) =>
 		stand.livekit.stop();
 	});
 
+/** Runs in the page: so many people come with what people have, and go again, so many times. */
+const come_and_go = async ([times, many]) => {
+	const until = (holds) =>
+		new Promise((done) => {
+			const look = () => (holds() ? done() : requestAnimationFrame(look));
+			look();
+		});
+	const rows = () => document.querySelectorAll(".person").length;
+	for (let time = 0; time < times; time++) {
+		const all = Array.from({ length: many }, (_, i) => {
+			const n = (window.came = (window.came ?? 0) + 1);
+			const sources = [["camera"], ["camera", "microphone"], []][i % 3];
+			return fake.room.come(`PA_${n}`, `Person ${n}`, sources, i % 5 ? {} : { metadata: '{"isHandRaised":true}' });
+		});
+		fake.room.emit("TrackSubscribed", all[0].add("screen_share").track, null, all[0]);
+		fake.room.emit("ActiveSpeakersChanged", all.slice(1, 4));
+		await until(() => rows() === many + 1);
+		for (const { sid } of all) fake.room.go(sid);
+		await until(() => rows() === 1);
+	}
+};
+
+/** Of people who came and went, nothing stays. */
+export const coming_and_going = (browser) =>
+	group("coming and going", async () => {
+		const stand = await make_call("Coming and going");
+		const page = await open_call(browser, stand, "host");
+		// What is loaded on demand is there before.
+		await page.click(control("chat"));
+		await page.waitForSelector("#chat textarea");
+		await page.click(control("people"));
+		await page.waitForSelector(`button:text-is("Mute all")`);
+		const debug = await page.context().newCDPSession(page);
+		const weigh = async () => {
+			for (let i = 0; i < 2; i++) await debug.send("HeapProfiler.collectGarbage");
+			const { nodes, jsEventListeners } = await debug.send("Memory.getDOMCounters");
+			return [nodes, jsEventListeners];
+		};
+		await page.evaluate(come_and_go, [2, 40]);
+		const before = await weigh();
+		await page.evaluate(come_and_go, [8, 40]);
+		const after = await weigh();
+		// A note may have come or gone. One node of each person would be 320.
+		const [nodes, listeners] = after.map((n, i) => n - before[i]);
+		ok("as many nodes and listeners as before", nodes < 100 && listeners < 10, `${before}; ${after}`);
+		await close(page);
+		stand.livekit.stop();
+	});
+
 /** A connection that is lost without a word, another network, a device that slept. */
 export const networks = (browser) =>
 	group("networks", async () => {

@@ -77,6 +77,7 @@ async function calls() {
 	await connections.networks(browser);
 	await connections.claims_of_people(browser);
 	await connections.hostile_people(browser);
+	await connections.coming_and_going(browser);
 	await kept.nothing_kept(browser);
 	await titled.titles(browser);
 	await embedded.framed(browser);

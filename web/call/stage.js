@@ -368,6 +368,8 @@ export function stage(acts) {
 		/** @param {Person[]} next */
 		show(next) {
 			people = next;
+			const ids = new Set(next.map((one) => one.id));
+			for (const id of spoken.keys()) if (!ids.has(id)) spoken.delete(id);
 			lay();
 		},
 		/** @param {Set<string>} ids */
