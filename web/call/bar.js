@@ -111,6 +111,9 @@ export function bar(title, acts) {
 	const all = [...element.querySelectorAll("button")];
 	const is_seen = (/** @type {HTMLElement} */ one) => one.offsetParent !== null;
 	const usable = () => all.filter(is_seen);
+	/** What was allowed last, in this size of the bar. */
+	let allowed = "";
+	new ResizeObserver(() => (allowed = "")).observe(element);
 	element.addEventListener("focusin", (event) => rove(all, /** @type {Element} */ (event.target).closest("button")));
 	element.addEventListener("keydown", (event) => {
 		const buttons = usable();
@@ -139,6 +142,10 @@ export function bar(title, acts) {
 		draw: (name, state) => toggles[name].draw(state),
 		/** Shows what can be published. @param {string[]} kinds @param {boolean} has_hand */
 		allow(kinds, has_hand) {
+			const now = JSON.stringify([kinds, has_hand]);
+			// To tell what is seen, the browser has to lay out the page.
+			if (now === allowed) return;
+			allowed = now;
 			const focused = document.activeElement;
 			for (const [kind, part] of Object.entries(parts)) {
 				part.hidden = !kinds.includes(kind);
