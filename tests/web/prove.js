@@ -59,6 +59,7 @@ async function calls() {
 	await views.choosing_views(browser);
 	await views.few_videos(browser);
 	await views.zooming(browser);
+	await views.from_the_right(browser);
 	await views.views_in_all_windows(browser);
 	await quality.received_videos();
 	await quality.sent_videos();

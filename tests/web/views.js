@@ -636,3 +636,28 @@ export const zooming = (browser) =>
 		await close(cut);
 		stand.livekit.stop();
 	});
+
+/** Where texts are read from right to left, the first tile is at the right, and what stands on a tile is mirrored. */
+export const from_the_right = (browser) =>
+	group("from right to left", async () => {
+		const stand = await make_call("From the right");
+		const page = await open_call(browser, stand, "host");
+		await page.evaluate(() => {
+			document.documentElement.dir = "rtl";
+			for (let i = 1; i <= 3; i++) fake.room.come(`PA_${i}`, `Person ${i}`);
+		});
+		await page.waitForSelector(".tile >> nth=3");
+		const [first, second] = await page.locator(".tile").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().x));
+		ok("the first tile is at the right", first > second, `${first} ${second}`);
+		const sides = await page.locator(".tile >> nth=1").evaluate((one) => {
+			const middle = (box) => box.x + box.width / 2;
+			return [".tag", ".options"].map((part) => Math.sign(middle(one.querySelector(part).getBoundingClientRect()) - middle(one.getBoundingClientRect()))).join();
+		});
+		ok("the name is at the right, the options at the left", sides === "1,-1", sides);
+		await page.focus(".tile[data-id=PA_2] .options");
+		await page.keyboard.press("ArrowLeft");
+		const at = await page.evaluate(() => document.activeElement.closest(".tile")?.dataset.id);
+		ok("the arrow to the left goes to the left", at === "PA_3", at);
+		await close(page);
+		stand.livekit.stop();
+	});

@@ -11,14 +11,16 @@ export function rove(buttons, stop) {
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * Returns the nearest place in the direction of an arrow key, or null; what lies aside counts three times.
+ * Returns the nearest place in the direction of an arrow key, or null; what lies aside counts three times. `mirrored`
+ * places begin at the right.
  * @template {{ place: import("./grid.js").Place }} T
- * @param {string} key @param {T} from @param {T[]} all @returns {T | null}
+ * @param {string} key @param {T} from @param {T[]} all @param {boolean} [mirrored] @returns {T | null}
  */
-export function nearest(key, from, all) {
+export function nearest(key, from, all, mirrored = false) {
 	const way = WAYS[key];
 	if (!way) return null;
-	const [right, down] = way;
+	const [on, down] = way;
+	const right = mirrored ? -on : on;
 	const centre = (/** @type {T} */ { place }) => ({ x: place.x + place.width / 2, y: place.y + place.height / 2 });
 	const start = centre(from);
 	let best = null;

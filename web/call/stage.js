@@ -8,7 +8,7 @@ import { ALL_FPS, SLOW_FPS, density, most } from "./budget.js";
 import { beside, contain, GAP, grid, pair } from "./grid.js";
 import { few, priority_of, seats, share_out } from "./quality.js";
 import { nearest, rove } from "./rove.js";
-import { tile } from "./tile.js";
+import { shift, tile } from "./tile.js";
 import { voice } from "./voice.js";
 import { words } from "./words.js";
 
@@ -279,7 +279,7 @@ export function stage(acts) {
 		if (!place) return;
 		put(rest, words.more_people(missing));
 		rest.setAttribute("aria-label", words.more_people_label(missing));
-		rest.style.transform = `translate(${place.x + PADDING}px, ${place.y + PADDING}px)`;
+		rest.style.transform = shift(place.x + PADDING, place.y + PADDING);
 		rest.style.width = `${place.width}px`;
 		rest.style.height = `${place.height}px`;
 	}
@@ -316,7 +316,7 @@ export function stage(acts) {
 		const from = current === null ? undefined : tiles.get(current);
 		if (!from) return;
 		const others = [...tiles.values()].filter((one) => one !== from && !one.options.hidden);
-		const next = nearest(event.key, from, others);
+		const next = nearest(event.key, from, others, getComputedStyle(list).direction === "rtl");
 		if (event.key.startsWith("Arrow")) event.preventDefault();
 		next?.options.focus();
 	});

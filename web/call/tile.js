@@ -17,6 +17,9 @@ import { words } from "./words.js";
 // Narrower tiles have smaller texts and marks.
 const SMALL = 150;
 
+/** Moves something from the corner where the stage begins, at the right if texts are read from there. @param {number} x @param {number} y */
+export const shift = (x, y) => `translate(calc(var(--way, 1) * ${x}px), ${y}px)`;
+
 /** @param {string} symbol @param {string} text @param {string} [kind] */
 const mark = (symbol, text, kind = "") => h(`span.mark${kind}`, { title: text }, icon(symbol));
 
@@ -122,13 +125,13 @@ export function tile(id, is_screen, acts) {
 			line.draw(words.shares(person.name), how.paused && words.saving, how.only);
 			options.setAttribute("aria-label", words.options_for(words.shares(person.name)));
 		},
-		/** @param {Place} place @param {number} x @param {number} y of the stage's corner */
+		/** @param {Place} place @param {number} x @param {number} y of the corner where the stage begins */
 		move(place, x, y) {
 			this.place = place;
 			const set = (/** @type {string} */ property, /** @type {string} */ value) => {
 				if (root.style.getPropertyValue(property) !== value) root.style.setProperty(property, value);
 			};
-			set("transform", `translate(${place.x + x}px, ${place.y + y}px)`);
+			set("transform", shift(place.x + x, place.y + y));
 			set("width", `${place.width}px`);
 			set("height", `${place.height}px`);
 			set("--side", `${Math.min(place.width, place.height)}px`);
