@@ -2,8 +2,8 @@
 # Tests the console and the join page in Chromium, against the program behind nginx, with the scripts of
 # tests/web. Needs Chromium, Node and the npm packages of tests/web/package.json; skipped without them.
 # WEB=all runs all groups, which takes minutes, instead of the most important ones; WEB=live runs those of rooms in
-# session, WEB=call those of the call and its door, WEB=rest the others, and WEB=NAME the one group of the first two
-# with that name, as in the scripts (standing_still). PICTURES=DIRECTORY stores a picture of each page there;
+# session, WEB=call those of the call and its door, WEB=rest the others, and WEB=NAME,... the groups of the first two
+# with these names, as in the scripts (standing_still). PICTURES=DIRECTORY stores a picture of each page there;
 # pictures_of_calls makes those of the call. BROWSER=firefox, with WEB, runs them in Firefox, the one of Debian or
 # FIREFOX; checks that speak Chromium's own protocol, or choose a theme or a touch screen, fail there, as does the
 # level of a microphone without a sound card.

@@ -1,6 +1,6 @@
 // Tests the console and the join page in a real browser against the real program. `prove.js brief` runs the
 // groups of `make check`, `prove.js all` runs all groups, `prove.js live` those of rooms in session, `prove.js
-// call` those of the call, `prove.js rest` all others, and `prove.js NAME` one group of the first two.
+// call` those of the call, `prove.js rest` all others, and `prove.js NAME,...` single groups of the first two.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -178,10 +178,15 @@ async function everything() {
 	}
 }
 
-/** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access].map((module) => module[process.argv[2]]).find(Boolean);
-const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
-await (only ?? everything)();
+/** Single groups of checks by their names, of those that need a browser alone. */
+const modules = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access];
+const named = (name) =>
+	modules.map((module) => module[name]).find(Boolean) ??
+	(() => {
+		throw Error(`there is no group ${name}`);
+	});
+const whole = { brief: everything, all: everything, rest: everything, live: live_rooms, call: calls }[process.argv[2]];
+for (const one of whole ? [whole] : process.argv[2].split(",").map(named)) await one(browser);
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
 ok("no errors in the browser's console", complaints.length === 0, complaints.join("\n"));
 await browser.close();
