@@ -568,8 +568,8 @@ export const hostile_people = (browser) =>
 		const slow = (i) => Math.max(quiet[i], later[i]);
 		const times = [quiet, busy, later].map((all) => all.map(Math.round).join()).join(" / ");
 		// A machine that is busy with other things takes longer for everything.
-		ok("nine of ten presses are answered within 200 ms", busy[8] <= Math.max(200, 3 * slow(8)), times);
-		ok("and hardly later than before", busy[4] <= Math.max(100, 4 * slow(4)), times);
+		ok("nine of ten presses are answered within 200 ms", busy[8] <= Math.max(200, 2 * slow(8)), times);
+		ok("and hardly later than before", busy[4] <= Math.max(100, 2 * slow(4)), times);
 		console.log(`hostile: ${quiet[8].toFixed()} ms quiet, ${busy[8].toFixed()} ms busy, ${after.kilobytes - before.kilobytes} KB and ${after.nodes - before.nodes} nodes more`);
 		ok("nothing that they sent is shown", !said.includes("EVIL"), said.slice(0, 300));
 		ok("nor announced", !announced.join().includes("EVIL") && announced.length <= seconds + 2, `${announced.length} in ${seconds} s`);
