@@ -180,11 +180,11 @@ async function everything() {
 
 /** Single groups of checks by their names, of those that need a browser alone. */
 const modules = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access];
-const named = (name) =>
-	modules.map((module) => module[name]).find(Boolean) ??
-	(() => {
-		throw Error(`there is no group ${name}`);
-	});
+function named(name) {
+	const module = modules.find((one) => one[name]);
+	if (!module) throw Error(`there is no group ${name}`);
+	return module[name];
+}
 const whole = { brief: everything, all: everything, rest: everything, live: live_rooms, call: calls }[process.argv[2]];
 for (const one of whole ? [whole] : process.argv[2].split(",").map(named)) await one(browser);
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
