@@ -211,7 +211,7 @@ export const panels_in_calls = (browser) =>
 			["400 %", { viewport: { width: 320, height: 256 } }, "Raise hand, People (1), Share screen | View…Grid, Full screen | Devices…, Connection…, Keyboard shortcuts | Turn off alerts for people waiting, End call for everyone"],
 		]) {
 			const small = await open_call(browser, stand, "host", size, () => Object.assign(navigator.mediaDevices ?? {}, { getDisplayMedia() {} }));
-			// What hosts have is loaded, once the list has it.
+			// Once the list has them, the controls of hosts are loaded.
 			await small.keyboard.press("p");
 			await small.waitForSelector("#people .tools");
 			await small.keyboard.press("p");

@@ -579,7 +579,7 @@ export const hostile_people = (browser) =>
 		stand.livekit.stop();
 	});
 
-/** Runs in the page: so many people come with what people have, and go again, so many times. */
+/** Runs in the page: people come with videos, sound, raised hands and a screen, and go again. */
 const come_and_go = async ([times, many]) => {
 	const until = (holds) =>
 		new Promise((done) => {
@@ -601,12 +601,12 @@ const come_and_go = async ([times, many]) => {
 	}
 };
 
-/** Of people who came and went, nothing stays. */
+/** Nothing stays of people who came and went. */
 export const coming_and_going = (browser) =>
 	group("coming and going", async () => {
 		const stand = await make_call("Coming and going");
 		const page = await open_call(browser, stand, "host");
-		// What is loaded on demand is there before.
+		// Everything that is loaded on demand is loaded before.
 		await page.click(control("chat"));
 		await page.waitForSelector("#chat textarea");
 		await page.click(control("people"));

@@ -120,7 +120,7 @@ export function watch(page) {
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** Makes the page send each body in a header too, because nobody is told the bodies of Firefox. */
+/** Makes the page send each body in a header too: in Firefox, the driver does not tell the bodies of requests. */
 function tell_bodies() {
 	const { fetch } = globalThis;
 	globalThis.fetch = (path, options = {}) => {
