@@ -24,7 +24,7 @@ static const struct command commands[] = {
 	{ "account disable", "ACCOUNT [DIR]", "rejects an account's tokens from now on", command_account_switch },
 	{ "account enable",  "ACCOUNT [DIR]", "accepts an account's tokens again", command_account_switch },
 	{ "account rotate",  "ACCOUNT [DIR]", "adds a second secret to an account, or retires the older one", command_account_rotate },
-	{ "account set",     "ACCOUNT NAME=VALUE [DIR]", "sets an account's operator, log_joins, sessions, live_log, client_url or embed", command_account_set },
+	{ "account set",     "ACCOUNT NAME=VALUE [DIR]", "sets an account's operator, log_joins, sessions, live_log, client_url, embed, recordings or recordings_gb", command_account_set },
 	{ "account delete",  "ACCOUNT [DIR]", "deletes a disabled account and everything it owns", command_account_delete },
 	{ "token",           "ACCOUNT [DIR]", "prints a management token for an account", command_token },
 	{ "store create",    "[DIR]",      "creates an empty store", command_store_create },

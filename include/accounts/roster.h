@@ -40,10 +40,17 @@ struct account {
 	bool logs_joins;
 	bool keeps_people; /* sessions=on; if false, the sessions of its rooms are anonymous */
 	bool logs_live; /* live_log=on: the event log has who came into rooms and left them */
+	/* How many recordings and streams may be carried out at once; how many gigabytes their
+	 * files may fill, 0 for any number. */
+	int64_t recordings, recordings_gb;
 	int64_t times_disabled; /* how often it was disabled; a session ends when this changes */
 	char client_url[CLIENT_URL_MOST + 1]; /* empty for the service's own */
 	char embed[EMBED_TEXT_MOST + 1]; /* origins, separated by commas; empty for none */
 };
+
+#define ACCOUNT_RECORDINGS_USUAL 20
+/* A million. */
+#define ACCOUNT_NUMBER_MOST 1000000
 
 /* What is wrong in an account. */
 struct account_flaw {
@@ -52,11 +59,12 @@ struct account_flaw {
 };
 /* Reads an object such as account_json returns, and clears the secrets in it. */
 bool account_read(const json_t *object, struct account *account, struct account_flaw *flaw);
-/* Sets the settings that are on or off to their defaults. */
+/* Sets the settings that are on or off, and the numbers, to their defaults. */
 void account_set_defaults(struct account *account);
 /* Sets a member by the name and value that commands and the file use: operator, log_joins,
- * sessions, live_log (on or off), client_url and embed (empty to remove it). Returns NULL on
- * success, else the problem, as a predicate that follows the name. */
+ * sessions, live_log (on or off), client_url and embed (empty to remove it), recordings and
+ * recordings_gb (a number; empty for the usual one). Returns NULL on success, else the problem, as
+ * a predicate that follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
 /* Returns all members of the account, including secrets, as a new object. */
 json_t *account_json(const struct account *account);

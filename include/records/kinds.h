@@ -55,6 +55,11 @@ extern const struct id kind_only_id;
 	KIND(session) \
 	KIND(peer) \
 	KIND(live) \
+	/* A recording or a stream (resources/stored/job_record.h), whose parent is the room, \
+	 * whose name holds the room, and whose switch is on until it has ended; and a file that \
+	 * it made, whose parent is the job. */ \
+	KIND(job) \
+	KIND(asset) \
 	/* A role that a call gave to somebody, whose parent is the session; and what must not \
 	 * come back: the entry of a token, or the id of a deleted room, which is its name. */ \
 	KIND(given_role) \
@@ -95,6 +100,14 @@ extern const struct id kind_only_id;
 	KIND(door) \
 	KIND(door_ticket) \
 	KIND(visitor) \
+	/* The numbers of an account's jobs and the bytes of their files, one record with the id \
+	 * zero. */ \
+	KIND(jobs) \
+	/* A recorder that has reported, whose id follows from its name; and what a recorder does \
+	 * or is to do, whose parent is the recorder or a queue \
+	 * (resources/stored/recorder_record.h). Both belong to no account. */ \
+	KIND(recorder) \
+	KIND(work) \
 	/* The account of a media server, with the id of the media server. The record belongs to \
 	 * no account. */ \
 	KIND(backend_account) \

@@ -132,6 +132,7 @@ struct member {
 	unsigned since; /* stored in records of this version and later ones */
 	const struct relation *relation; /* NULL if it refers to nothing */
 	bool is_end; /* the time at which the record ends; 0 if it has no end */
+	bool holds_end; /* a number: while it is not 0, the record has no end */
 };
 
 struct record_table {
@@ -189,6 +190,8 @@ struct record_table {
 /* A time at which the record ends, or from which on it is kept for a while (struct record_kind).
  * The store finds records by it. */
 #define AS_END .is_end = true
+/* A number that keeps the record from its end as long as it is not 0. */
+#define HOLDS_END .holds_end = true
 
 #define AT(type_, member_) \
 	.offset = offsetof(type_, member_), .width = sizeof(((type_ *)0)->member_)
@@ -214,7 +217,8 @@ static inline unsigned record_version(const struct record_table *table)
 /* Returns the row that says whom records of this table belong to: the parent, or a key that is the
  * id of another record. NULL if they belong to the account alone. */
 const struct member *record_owner(const struct record_table *table);
-/* Returns the time of the row AS_END in milliseconds since 1970; 0 if there is none. */
+/* Returns the time of the row AS_END in milliseconds since 1970; 0 if there is none, or as long as
+ * a row HOLDS_END keeps the record. */
 int64_t record_end(const struct record_table *table, const void *record);
 /* Returns the row with this name. NULL if there is none. */
 const struct member *record_member(const struct record_table *table, const char *name);

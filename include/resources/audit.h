@@ -19,7 +19,7 @@ struct audit_member {
 	bool is_json;
 };
 
-#define AUDIT_MORE_MOST 18
+#define AUDIT_MORE_MOST 26
 
 /* The contents of an event's `data`. Slices are copied. */
 struct audit_data {

@@ -49,6 +49,9 @@ struct environment {
 	struct server_rooms *server_rooms;
 	struct stay_limits *stay_limits; /* resources/live/stay_limits.h; NULL: no limit */
 	struct live_watch *live_watch; /* background/live_watch.h; NULL with LIVE_OFF */
+	/* The folder of recordings (resources/recordings/job_merge.h); NULL: none, and the times
+	 * are the usual ones. */
+	const struct recordings *recordings;
 	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */
 	const struct router *router;
 	struct openapi *openapi; /* service/openapi.h */

@@ -4,7 +4,8 @@
  *     {"id":"...","name":"...","access_key":"...","enabled":true,
  *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}],
  *      "operator":true,"log_joins":true,"sessions":false,"live_log":false,"client_url":"...",
- *      "embed":"https://a.example,https://b.example","times_disabled":1}
+ *      "embed":"https://a.example,https://b.example","recordings":5,"recordings_gb":200,
+ *      "times_disabled":1}
  *     ]
  *     ,"checksum":"0123abcd"}
  *
@@ -159,10 +160,45 @@ static bool *switch_of(struct account *account, const struct account_switch *row
 	return (bool *)((char *)account + row->member);
 }
 
+/* Settings that are numbers. The file has those that are not at their default. */
+static const struct account_number {
+	const char *name;
+	size_t member; /* offset of an int64_t in struct account */
+	int64_t usual;
+} account_numbers[] = {
+	{ "recordings", offsetof(struct account, recordings), ACCOUNT_RECORDINGS_USUAL },
+	{ "recordings_gb", offsetof(struct account, recordings_gb), 0 },
+};
+#define ACCOUNT_NUMBERS (sizeof account_numbers / sizeof account_numbers[0])
+#define NUMBER_RULE "must be an integer from 0 to 1000000"
+
+static int64_t *number_of(struct account *account, const struct account_number *row)
+{
+	return (int64_t *)((char *)account + row->member);
+}
+
+static const char *set_number(struct account *account, const struct account_number *row,
+			      struct slice value)
+{
+	int64_t number = 0;
+
+	for (size_t i = 0; i < value.size; i++) {
+		if (value.data[i] < '0' || value.data[i] > '9' || number > ACCOUNT_NUMBER_MOST)
+			return NUMBER_RULE;
+		number = number * 10 + (value.data[i] - '0');
+	}
+	if (number > ACCOUNT_NUMBER_MOST)
+		return NUMBER_RULE;
+	*number_of(account, row) = value.size > 0 ? number : row->usual;
+	return NULL;
+}
+
 void account_set_defaults(struct account *account)
 {
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++)
 		*switch_of(account, &account_switches[i]) = account_switches[i].is_on;
+	for (size_t i = 0; i < ACCOUNT_NUMBERS; i++)
+		*number_of(account, &account_numbers[i]) = account_numbers[i].usual;
 }
 
 /* Settings that are texts. The file has those that are not empty. */
@@ -203,7 +239,12 @@ const char *account_set(struct account *account, struct slice name, struct slice
 		*switch_of(account, &account_switches[i]) = slice_is(value, "on");
 		return slice_is(value, "on") || slice_is(value, "off") ? NULL : "must be on or off";
 	}
-	return "is not one of operator, log_joins, sessions, live_log, client_url and embed";
+	for (size_t i = 0; i < ACCOUNT_NUMBERS; i++) {
+		if (slice_is(name, account_numbers[i].name))
+			return set_number(account, &account_numbers[i], value);
+	}
+	return "is not one of operator, log_joins, sessions, live_log, client_url, embed, "
+	       "recordings and recordings_gb";
 }
 
 /* Returns false. */
@@ -268,6 +309,16 @@ static bool read_account_settings(const json_t *object, struct account *account,
 			return refuse_member(flaw, account_switches[i].name, "must be a boolean");
 		if (value != NULL)
 			*switch_of(account, &account_switches[i]) = json_is_true(value);
+	}
+	for (size_t i = 0; i < ACCOUNT_NUMBERS; i++) {
+		const json_t *value = json_object_get(object, account_numbers[i].name);
+
+		if (value == NULL)
+			continue;
+		if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+		    json_integer_value(value) > ACCOUNT_NUMBER_MOST)
+			return refuse_member(flaw, account_numbers[i].name, NUMBER_RULE);
+		*number_of(account, &account_numbers[i]) = json_integer_value(value);
 	}
 	account->times_disabled = json_integer_value(times_disabled);
 	if (times_disabled != NULL && account->times_disabled <= 0)
@@ -489,6 +540,13 @@ static json_t *packed_account(const struct account *account, json_t *secrets)
 
 		if (*value != '\0')
 			object_put(object, account_texts[i].name, json_string(value));
+	}
+	for (size_t i = 0; i < ACCOUNT_NUMBERS; i++) {
+		const int64_t number =
+			*(const int64_t *)((const char *)account + account_numbers[i].member);
+
+		if (number != account_numbers[i].usual)
+			object_put(object, account_numbers[i].name, json_integer(number));
 	}
 	if (account->times_disabled > 0)
 		object_put(object, "times_disabled", json_integer(account->times_disabled));

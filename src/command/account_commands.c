@@ -96,7 +96,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct roster *roster;
-	char time[TEXT_TIME_SIZE];
+	char limits[64], time[TEXT_TIME_SIZE];
 
 	if (status != OPTIONS_GO)
 		return status;
@@ -122,7 +122,16 @@ int command_account_list(const struct command *command, int argc, char **argv)
 			const struct account *account = &roster->accounts[i];
 
 			text_time_seconds(account->created_at, time);
-			printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s%s%s\n",
+			limits[0] = '\0';
+			if (account->recordings != ACCOUNT_RECORDINGS_USUAL)
+				(void)snprintf(limits, sizeof limits, "  recordings=%lld",
+					       (long long)account->recordings);
+			if (account->recordings_gb != 0)
+				(void)snprintf(limits + strlen(limits),
+					       sizeof limits - strlen(limits),
+					       "  recordings_gb=%lld",
+					       (long long)account->recordings_gb);
+			printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s%s%s%s\n",
 			       account->id_text, account->access_key_text,
 			       account->is_enabled ? "enabled" : "disabled", account->secret_count,
 			       time, account->name, account->is_operator ? "  operator=on" : "",
@@ -131,7 +140,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 			       account->logs_live ? "" : "  live_log=off",
 			       account->client_url[0] != '\0' ? "  client_url=" : "",
 			       account->client_url, account->embed[0] != '\0' ? "  embed=" : "",
-			       account->embed);
+			       account->embed, limits);
 		}
 	}
 	roster_close(roster);

@@ -153,6 +153,33 @@ const struct store_kind kind_backend_account = {
 	.has_pages = true,
 };
 
+const struct store_kind kind_job = {
+	.letter = 'J',
+	.name = "job",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+	.has_switch = true,
+	.has_ends = true,
+};
+const struct store_kind kind_asset = {
+	.letter = 'F',
+	.name = "asset",
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+	.after = &kind_job,
+};
+const struct store_kind kind_jobs = { .letter = 'O', .name = "jobs of an account" };
+const struct store_kind kind_recorder = { .letter = 'R', .name = "recorder", .has_pages = true };
+const struct store_kind kind_work = {
+	.letter = 'W',
+	.name = "work of a recorder",
+	.has_parent = true,
+	.has_ends = true,
+};
+
 /* clang-format off */
 #define KIND_LISTED(name_) &kind_##name_,
 const struct store_kind *const all_kinds[] = { EACH_KIND(KIND_LISTED) &kind_lease };

@@ -82,14 +82,18 @@ const struct member *record_owner(const struct record_table *table)
 
 int64_t record_end(const struct record_table *table, const void *record)
 {
+	int64_t end = 0;
+
 	for (size_t i = table->keys; i < table->member_count; i++) {
 		const struct member *member = &table->members[i];
 
+		if (member->holds_end && record_number(member, record) != 0)
+			return 0;
 		if (member->is_end)
-			return (int64_t)record_number(member, record) *
-			       (member->kind == MEMBER_SECONDS ? 1000 : 1);
+			end = (int64_t)record_number(member, record) *
+			      (member->kind == MEMBER_SECONDS ? 1000 : 1);
 	}
-	return 0;
+	return end;
 }
 
 const struct member *record_member(const struct record_table *table, const char *name)

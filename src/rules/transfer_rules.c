@@ -55,6 +55,8 @@ static const struct field account_fields[] = {
 	{ "live_log",         BOOLEAN(), DOC("true if absent.") },
 	{ "client_url",       TEXT(any_text), DOC("None if absent.") },
 	{ "embed",            TEXT(any_text), DOC("None if absent.") },
+	{ "recordings",       INTEGER(0, 1000000), DOC("20 if absent.") },
+	{ "recordings_gb",    INTEGER(0, 1000000), DOC("0 if absent.") },
 	{ "times_disabled",   INTEGER(1, UNLIMITED), DOC("0 if absent.") },
 };
 static const struct shape account_shape = {

@@ -287,7 +287,7 @@ check 2 '"operator" has no =' account set second operator
 check 2 'operator must be on or off' account set second operator=yes
 check 2 'sessions must be on or off' account set second sessions=
 check 2 'live_log must be on or off' account set second live_log=maybe
-check 2 'session is not one of operator, log_joins, sessions, live_log, client_url and embed' account set second session=on
+check 2 'session is not one of operator, log_joins, sessions, live_log, client_url, embed, recordings and recordings_gb' account set second session=on
 check 2 'client_url must not have placeholders in its scheme, host or port' account set second 'client_url=https://{role}.a/'
 check 2 'client_url may contain {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
 check 2 'client_url may contain {token} only after a #' account set second 'client_url=https://a/?t={token}'

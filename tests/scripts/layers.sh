@@ -44,6 +44,7 @@ entry_rules   stored codes templates media
 rooms         stored codes templates
 live          stored events templates bans media entry_rules rooms codes
 door          stored entry_rules live
+recordings    stored templates media entry_rules rooms live door
 joining       stored templates media entry_rules live door
 backends      stored media live
 import        stored codes templates rooms

@@ -88,6 +88,8 @@ struct session {
 	int64_t updated;
 	int64_t closed; /* 0 while it is active */
 	uint64_t peer_count; /* stays, in all */
+	uint64_t asset_count; /* files of jobs that began in it, which keep it */
+	bool was_ended; /* by a call or a rule; else everybody left, or the media server ended it */
 };
 
 struct peer {

@@ -756,12 +756,13 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 		session->updated = merge->live.left;
 	session->is_active = false;
 	session->closed = call->now;
+	session->was_ended = merge->live.ending != 0;
 	if (!read_now(merge, fault))
 		return false;
 	merge->now.sessions -= merge->now.sessions > 0;
 	live_note_session(call, session, LIVE_CLOSED);
 	/* A session that was opened in this merge is not stored yet. */
-	if (call->environment->session_keep > 0
+	if (call->environment->session_keep > 0 || session->asset_count > 0
 		    ? !record_put(&session_table, call->transaction, session, fault)
 	    : session->stored.value.data == NULL
 		    ? !garbage_add(call, &kind_session, &session->stored.id, fault)

@@ -93,10 +93,13 @@ static const struct member session_members[] = {
 	  AT(struct session, peer_count) },
 	{ "title", AS_TEXT(0, LIVE_NAME_MOST), SINCE(2), MARKED(MEMBER_ABSENT),
 	  AT(struct session, title) },
+	{ "asset_count", AS_NUMBER(8, 0, UNLIMITED), SINCE(3), HOLDS_END, MARKED(MEMBER_DERIVED),
+	  AT(struct session, asset_count) },
+	{ "was_ended", AS_BOOLEAN, SINCE(3), MARKED(MEMBER_ABSENT), AT(struct session, was_ended) },
 };
 const struct record_table session_table = {
 	RECORD(struct session, session_members, 3, &kind_session),
-	VERSION(2),
+	VERSION(3),
 };
 
 static const struct member peer_members[] = {

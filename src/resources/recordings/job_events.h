@@ -1,0 +1,13 @@
+/* The events of jobs, with the members that 100ms' have (anteroom-api(7), EVENT LOG).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_RECORDINGS_JOB_EVENTS_H
+#define RESOURCES_RECORDINGS_JOB_EVENTS_H
+
+#include "resources/recordings/job_merge.h"
+
+/* Notes the events of these acts; the job is as it is after them. assets: those that were made. */
+bool job_note(struct call *call, const struct job *job, unsigned acts, const struct asset *assets,
+	      size_t asset_count, struct fault *fault);
+
+#endif

@@ -1,0 +1,322 @@
+/* Carries out what follows from news about a job (resources/recordings/job_merge.h); makes jobs.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/recordings/job_merge.h"
+
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/recordings/job_events.h"
+#include "resources/stored/room_record.h"
+
+const struct recording_times *recording_times_of(const struct call *call)
+{
+	static const struct recording_times usual = RECORDING_TIMES;
+
+	return call->environment->recordings != NULL ? &call->environment->recordings->times
+						     : &usual;
+}
+
+struct slice recordings_folder_id(const struct call *call)
+{
+	const struct recordings *recordings = call->environment->recordings;
+
+	return recordings == NULL || recordings->folder_id == NULL
+		       ? SLICE("")
+		       : slice_of(recordings->folder_id);
+}
+
+/* ---- what follows ---- */
+
+/* Counts a job that is carried out no more, or that has ended. */
+static bool count_acts(struct call *call, unsigned acts, struct fault *fault)
+{
+	struct jobs jobs;
+
+	if ((acts & (ACT_LET_GO | ACT_ENDED)) == 0)
+		return true;
+	if (!jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
+		return false;
+	if ((acts & ACT_LET_GO) != 0)
+		jobs.running -= jobs.running > 0 ? 1 : 0;
+	if ((acts & ACT_ENDED) != 0)
+		jobs.open -= jobs.open > 0 ? 1 : 0;
+	return record_put(&jobs_table, call->transaction, &jobs, fault);
+}
+
+/* Makes assets of the files of a report. Of a file that is made again, as after a lost report, the
+ * job has ended already, so none is made twice. */
+static bool add_assets(struct call *call, struct job *job, const struct work_report *report,
+		       struct asset **assets, size_t *n, struct fault *fault)
+{
+	const char *at = arena_text(call->arena, "%s/%s/%s", call->account_text,
+				    id_as_text(call->arena, &job->stored.parent).data,
+				    id_as_text(call->arena, &job->stored.id).data);
+
+	*n = 0;
+	*assets = arena_zero(call->arena, (report->file_count + 1) * sizeof **assets);
+	for (size_t i = 0; i < report->file_count; i++) {
+		const struct work_file *file = &report->files[i];
+		struct asset *asset = &(*assets)[*n];
+		struct buffer path = BUFFER_INITIAL(call->arena);
+
+		if (file->is_chat && !job->look.has_chat)
+			continue;
+		buffer_append_text(&path, at);
+		buffer_append_byte(&path, '/');
+		buffer_append(&path, file->name);
+		*asset = (struct asset){
+			.room = job->stored.parent,
+			.session = job->session,
+			.type = file->is_chat ? ASSET_CHAT : ASSET_ROOM_COMPOSITE,
+			.path = buffer_slice(&path),
+			.folder = report->folder,
+			.title = job->room_title.size > 0 ? job->room_title : job->room_name,
+			.created = call->now,
+			.recorded_at = job->started != 0 ? job->started : job->created,
+			.size = file->bytes,
+			.duration = file->duration,
+			.width = file->width,
+			.height = file->height,
+			.presign_seconds = job->presign_seconds,
+			.keep_days = job->keep_days,
+		};
+		/* Gaps are told from the start of the first file. */
+		if (!file->is_chat && *n == 0) {
+			asset->gaps = report->gaps;
+			asset->gap_count = report->gap_count;
+		}
+		if (!asset_add(call, job, asset, fault))
+			return false;
+		++*n;
+	}
+	return true;
+}
+
+bool job_apply(struct call *call, struct job *job, struct work *work, const struct job_news *news,
+	       unsigned *acts, struct fault *fault)
+{
+	struct asset *assets = NULL;
+	size_t asset_count = 0;
+
+	*acts = job_merge(job, news);
+	if ((*acts & ACT_CHANGED) == 0)
+		return true;
+	if ((*acts & ACT_STARTED) != 0)
+		job->was_started = true;
+	if ((*acts & ACT_LET_GO) != 0)
+		job->name = id_as_text(call->arena, &job->stored.id);
+	if ((*acts & ACT_COMPLETED) != 0 && news->report != NULL &&
+	    !add_assets(call, job, news->report, &assets, &asset_count, fault))
+		return false;
+	if (!job_put(call, job, fault) || !count_acts(call, *acts, fault) ||
+	    !job_note(call, job, *acts, assets, asset_count, fault))
+		return false;
+	if (work == NULL || work->stored.value.data == NULL)
+		return true;
+	if ((*acts & ACT_ENDED) != 0) {
+		if (!work_remove(call, work, fault))
+			return false;
+		work->stored.value.data = NULL;
+		return true;
+	}
+	if ((*acts & ACT_RELEASED) != 0) {
+		if (news->type == NEWS_REPORT)
+			work->broke_at = news->report->recorder;
+		work->due = call->now + 1;
+		return work_queue_put(call, work, job, fault);
+	}
+	return true;
+}
+
+/* ---- who is inside ---- */
+
+/* Finds out whether a session of the room that was open since the job began was ended by somebody,
+ * and when the last one closed. */
+static bool read_last_session(struct call *call, const struct job *job, struct job_room *room,
+			      struct fault *fault)
+{
+	struct store_record stored;
+	struct store_page page = { .order = STORE_NEWEST_FIRST,
+				   .parent = &job->stored.parent,
+				   .records = &stored,
+				   .most = 1 };
+	struct session session;
+
+	if (!store_page(call->transaction, &kind_session, &page, fault))
+		return false;
+	if (page.count == 0)
+		return true;
+	if (!record_read(&session_table, call->arena, &stored, &session, fault))
+		return false;
+	room->left = session.updated;
+	room->was_ended = session.was_ended && session.closed >= job->created;
+	return true;
+}
+
+bool job_room_read(struct call *call, const struct job *job, struct job_room *room,
+		   struct fault *fault)
+{
+	struct store_record stored;
+	struct live live;
+
+	*room = (struct job_room){ .is_there = false };
+	if (!store_get(call->transaction, &kind_room, &job->stored.parent, STORE_TO_SHOW, &stored,
+		       fault) ||
+	    !live_load_followed(call, &job->stored.parent, &live, fault))
+		return false;
+	room->is_there = stored.value.data != NULL;
+	if (live.stored.value.data == NULL)
+		return read_last_session(call, job, room, fault);
+	room->inside = live_peers(&live);
+	room->left = live.left;
+	room->was_ended = live.ending != 0 || live.closing != 0;
+	return true;
+}
+
+/* ---- making ---- */
+
+static const char *const running_sentences[JOB_TYPES] = {
+	[JOB_RECORDING] = "A recording is running",
+	[JOB_LIVE] = "A live stream is running",
+	[JOB_EXTERNAL] = NULL,
+};
+static const char *const id_names[JOB_TYPES] = {
+	[JOB_RECORDING] = "recording_id",
+	[JOB_LIVE] = "live_stream_id",
+	[JOB_EXTERNAL] = NULL,
+};
+
+bool job_check_running(struct call *call, const struct job *job, struct fault *fault)
+{
+	struct job running;
+
+	if (running_sentences[job->type] == NULL)
+		return true;
+	if (!job_find_holding(call, job->type, &job->stored.parent, call_reading(call), &running,
+			      fault))
+		return false;
+	if (running.stored.value.data == NULL)
+		return true;
+	return fault_explain(fault, FAULT_CONFLICT, running_sentences[job->type], "%s: %s",
+			     id_names[job->type], id_as_text(call->arena, &running.stored.id).data);
+}
+
+static uint64_t account_recordings_most(const struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const uint64_t most = account == NULL ? ACCOUNT_RECORDINGS_USUAL
+					      : (uint64_t)account->recordings;
+
+	accounts_release(accounts, roster);
+	return most;
+}
+
+bool job_check_numbers(struct call *call, const struct job *job, struct fault *fault)
+{
+	const uint64_t most = account_recordings_most(call);
+	struct job *of_room;
+	struct jobs jobs;
+	size_t n;
+
+	if (!jobs_of_room(call, &job->stored.parent, &of_room, &n, fault) ||
+	    !jobs_load(call, call_reading(call), &jobs, fault))
+		return false;
+	if (n >= JOBS_OF_ROOM_MOST)
+		return fault_explain(fault, FAULT_CONFLICT, "Too many jobs",
+				     "%d of this room have not ended", JOBS_OF_ROOM_MOST);
+	if (jobs.open >= JOBS_OF_ACCOUNT_MOST)
+		return fault_explain(fault, FAULT_CONFLICT, "Too many jobs",
+				     "%d of this account have not ended", JOBS_OF_ACCOUNT_MOST);
+	if (jobs.running >= most)
+		return fault_explain(fault, FAULT_CONFLICT, "Too many recordings at once",
+				     "this account may have %llu", (unsigned long long)most);
+	return true;
+}
+
+bool job_begin(struct call *call, struct job *job, struct fault *fault)
+{
+	struct work work = { .broke_at = SLICE("") };
+	struct jobs jobs;
+
+	if (!job_check_running(call, job, fault) || !job_check_numbers(call, job, fault))
+		return false;
+	job->created = job->updated = job->grown = call->now;
+	job->is_open = true;
+	job->status = JOB_STARTING;
+	job->rev = 1;
+	job->stopped_by = job->error = job->recorder = job->boot = SLICE("");
+	if (!store_new_id(call->transaction, &kind_job, call->environment->clock, &job->created,
+			  &job->stored.id, fault))
+		return false;
+	job->name = running_sentences[job->type] == NULL
+			    ? id_as_text(call->arena, &job->stored.id)
+			    : job_holding_name(call->arena, job->type, &job->stored.parent);
+	if (!jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
+		return false;
+	jobs.open++;
+	jobs.running++;
+	if (!job_put(call, job, fault) || !record_put(&jobs_table, call->transaction, &jobs, fault))
+		return false;
+	work.stored.id = work_id(job->created, &call->account, &job->stored.id);
+	work.account = call->account;
+	work.job = job->stored.id;
+	work.created = job->created;
+	work.due = job->created + recording_times_of(call)->start;
+	return work_queue_put(call, &work, job, fault);
+}
+
+/* ---- calls ---- */
+
+static bool job_call(struct call *call, struct job *job, struct job_news *news, bool *is_refused,
+		     struct fault *fault)
+{
+	const bool is_idle = news->type == NEWS_PAUSE ? job->wants_pause : !job->wants_pause;
+	struct work work;
+	unsigned acts;
+
+	news->now = call->now;
+	news->actor = audit_caller_text(call);
+	*is_refused = true;
+	if (!job->is_open || job->status >= JOB_STOPPING)
+		return true;
+	if (news->type != NEWS_STOP && job->status != JOB_RUNNING)
+		return true;
+	*is_refused = false;
+	if (news->type != NEWS_STOP && is_idle)
+		return true;
+	return work_load(call, job, STORE_TO_CHANGE, &work, fault) &&
+	       job_apply(call, job, &work, news, &acts, fault) &&
+	       /* The watch looks at it when people must know. */
+	       (work.stored.value.data == NULL || job->asked == 0 ||
+		(work.due = call->now + 3000, work_put(call, &work, fault)));
+}
+
+bool job_stop(struct call *call, struct job *job, struct slice peer, bool *is_refused,
+	      struct fault *fault)
+{
+	struct job_news news = { .type = NEWS_STOP, .reason = JOB_CLIENT_REQUEST, .peer = peer };
+
+	return job_call(call, job, &news, is_refused, fault);
+}
+
+bool job_pause(struct call *call, struct job *job, struct slice peer, bool *is_refused,
+	       struct fault *fault)
+{
+	struct job_news news = { .type = NEWS_PAUSE, .peer = peer };
+
+	return job_call(call, job, &news, is_refused, fault);
+}
+
+bool job_resume(struct call *call, struct job *job, struct slice peer, bool *is_refused,
+		struct fault *fault)
+{
+	struct job_news news = { .type = NEWS_RESUME, .peer = peer };
+
+	return job_call(call, job, &news, is_refused, fault);
+}

@@ -1,0 +1,371 @@
+/* See resources/stored/job_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/stored/job_record.h"
+
+#include "base/text.h"
+#include "records/kinds.h"
+
+const char *const job_type_names[JOB_TYPES] = {
+	[JOB_RECORDING] = "recording",
+	[JOB_LIVE] = "live",
+	[JOB_EXTERNAL] = "external",
+};
+
+const char *const job_status_names[JOB_STATUSES] = {
+	[JOB_STARTING] = "starting",   [JOB_RUNNING] = "running",
+	[JOB_STOPPING] = "stopping",   [JOB_POST_PROCESSING] = "post_processing",
+	[JOB_COMPLETED] = "completed", [JOB_FAILED] = "failed",
+};
+
+#define FAILURE "failure: "
+const char *const job_reason_names[JOB_REASONS] = {
+	[JOB_GOES_ON] = "",
+	[JOB_CLIENT_REQUEST] = "client request",
+	[JOB_ROOM_ENDED] = "room ended",
+	[JOB_LAST_PEER_LEFT] = "last peer left",
+	[JOB_MAX_DURATION] = "max duration reached",
+	[JOB_NO_SPACE] = "no space left",
+	[JOB_NO_RECORDER] = FAILURE "NO_RECORDER",
+	[JOB_MAX_RETRIES] = FAILURE "MAX_RETRIES_REACHED",
+	[JOB_UPLOAD_ERROR] = FAILURE "UPLOAD_ERROR",
+	[JOB_BEAM_STOPPED] = FAILURE "BEAM_STOPPED",
+	[JOB_INTERNAL_ERROR] = FAILURE "INTERNAL_ERROR",
+};
+
+const char *job_failure_name(enum job_reason reason)
+{
+	return reason >= JOB_NO_RECORDER ? job_reason_names[reason] + sizeof FAILURE - 1 : NULL;
+}
+
+const char *const work_state_names[WORK_STATES] = {
+	[WORK_OPENING] = "opening", [WORK_RUNNING] = "running",	  [WORK_PAUSED] = "paused",
+	[WORK_WAITING] = "waiting", [WORK_STOPPING] = "stopping", [WORK_JOINING] = "joining",
+	[WORK_SENDING] = "sending", [WORK_DONE] = "done",	  [WORK_BROKEN] = "broken",
+};
+
+const char *const job_consent_names[JOB_CONSENTS] = {
+	[CONSENT_NOTICE] = "notice",
+	[CONSENT_ASKED] = "asked",
+	[CONSENT_REQUIRED] = "required",
+};
+
+const char *const asset_type_names[ASSET_TYPES] = {
+	[ASSET_ROOM_COMPOSITE] = "room-composite",
+	[ASSET_CHAT] = "chat",
+};
+
+/* ---- tables ---- */
+
+static const struct member pause_members[] = {
+	{ "from", AS_TIME, AT(struct job_pause, from) },
+	{ "to", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job_pause, to) },
+};
+static const struct record_table pause_table = { ITEMS(struct job_pause, pause_members) };
+
+static const struct member job_members[] = {
+	{ "id", AS_KEY, AT(struct job, stored.id) },
+	{ "room_id", AS_PARENT_OF(room, OUTLIVES), AT(struct job, stored.parent) },
+	{ "open", AS_SWITCH, AT(struct job, is_open) },
+	{ "name", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct job, name) },
+	{ "type", AS_CHOICE(JOB_TYPES - 1, job_type_names), AT(struct job, type) },
+	{ "session_id", AS_ID, AT(struct job, session) },
+	{ "template_id", AS_ID, AT(struct job, template_id) },
+	{ "room_name", AS_TEXT(0, STORE_NAME_MAX), AT(struct job, room_name) },
+	{ "room_title", AS_TEXT(0, LIVE_NAME_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, room_title) },
+	{ "meeting_url", AS_TEXT(0, JOB_ADDRESS_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, meeting_url) },
+	{ "destination", AS_TEXT(0, JOB_DESTINATION_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, destination) },
+	{ "started_by", AS_TEXT(0, UUID_TEXT_SIZE), MARKED(MEMBER_ABSENT),
+	  AT(struct job, started_by) },
+	{ "started_name", AS_TEXT(0, LIVE_NAME_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, started_name) },
+	{ "start_actor", AS_JSON(LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, start_actor) },
+	{ "automatic", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, is_automatic) },
+	{ "test", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, is_test) },
+	{ "width", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, look.width) },
+	{ "height", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, look.height) },
+	{ "fps", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, look.fps) },
+	{ "video_kbps", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, look.video_kbps) },
+	{ "audio_kbps", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, look.audio_kbps) },
+	{ "audio_only", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, look.is_audio_only) },
+	{ "roles", AS_TEXT(0, JOB_ROLES_MOST), MARKED(MEMBER_ABSENT), AT(struct job, look.roles) },
+	{ "consent", AS_CHOICE(JOB_CONSENTS - 1, job_consent_names), AT(struct job, look.consent) },
+	{ "chat", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, look.has_chat) },
+	{ "most_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct job, most) },
+	{ "empty_most_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct job, empty_most) },
+	{ "presign_seconds", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, presign_seconds) },
+	{ "keep_days", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct job, keep_days) },
+	{ "not_enforced", AS_TEXT(0, JOB_NOT_ENFORCED_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, not_enforced) },
+	{ "folder", AS_TEXT(0, JOB_FOLDER_MOST), MARKED(MEMBER_ABSENT), AT(struct job, folder) },
+	{ "status", AS_CHOICE(JOB_STATUSES - 1, job_status_names), AT(struct job, status) },
+	{ "created_at", AS_TIME, AT(struct job, created) },
+	{ "updated_at", AS_TIME, AT(struct job, updated) },
+	{ "started_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, started) },
+	{ "stopped_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, stopped) },
+	{ "ended_at", AS_TIME, AS_END, MARKED(MEMBER_ABSENT), AT(struct job, ended) },
+	{ "stopped_by", AS_TEXT(0, UUID_TEXT_SIZE), MARKED(MEMBER_ABSENT),
+	  AT(struct job, stopped_by) },
+	{ "stop_actor", AS_JSON(LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, stop_actor) },
+	{ "asked_reason", AS_CHOICE(JOB_REASONS - 1, job_reason_names),
+	  AT(struct job, asked_reason) },
+	{ "reason", AS_CHOICE(JOB_REASONS - 1, job_reason_names), AT(struct job, reason) },
+	{ "error", AS_TEXT(0, JOB_ERROR_MOST), MARKED(MEMBER_ABSENT), AT(struct job, error) },
+	{ "paused", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, wants_pause) },
+	{ "shows_pause", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, shows_pause) },
+	{ "asked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, asked) },
+	{ "interrupted_since", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, interrupted) },
+	{ "epoch", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, epoch) },
+	{ "rev", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, rev) },
+	{ "recorder", AS_TEXT(0, JOB_RECORDER_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job, recorder) },
+	{ "boot", AS_TEXT(0, JOB_RECORDER_MOST), MARKED(MEMBER_ABSENT), AT(struct job, boot) },
+	{ "heard", AS_CHOICE(WORK_STATES - 1, work_state_names), AT(struct job, heard) },
+	{ "heard_n", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_ABSENT), AT(struct job, heard_n) },
+	{ "part", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, part) },
+	{ "recorded_ms", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_ABSENT),
+	  AT(struct job, recorded) },
+	{ "media_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, media) },
+	{ "grown_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, grown) },
+	{ "gap_count", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct job, gap_count) },
+	{ "lost_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, lost) },
+	{ "joining_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, joining) },
+	{ "emptied_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, emptied) },
+	{ "removes", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, removes) },
+	{ "recorded_before_ms", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_ABSENT),
+	  AT(struct job, recorded_before) },
+	{ "parts_before", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct job, parts_before) },
+	{ "resumes", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, resumes) },
+	{ "was_started", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, was_started) },
+	{ "saved", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, is_saved) },
+	{ "asset_count", AS_NUMBER(8, 0, UNLIMITED), HOLDS_END, MARKED(MEMBER_DERIVED),
+	  AT(struct job, asset_count) },
+	{ "asset_bytes", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_DERIVED),
+	  AT(struct job, asset_bytes) },
+	{ "pauses", AS_LIST(struct job, pause_count, JOB_PAUSES_MOST, pause_table),
+	  MARKED(MEMBER_ABSENT), AT(struct job, pauses) },
+};
+const struct record_table job_table = { RECORD(struct job, job_members, 4, &kind_job) };
+
+static const struct member gap_members[] = {
+	{ "at_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct asset_gap, at) },
+	{ "missing_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct asset_gap, missing) },
+};
+static const struct record_table gap_table = { ITEMS(struct asset_gap, gap_members) };
+
+static const struct member asset_members[] = {
+	{ "id", AS_KEY, AT(struct asset, stored.id) },
+	{ "job_id", AS_PARENT_OF(job, DIES, COUNTED(job, asset_count)),
+	  AT(struct asset, stored.parent) },
+	{ "room_id", AS_ID, AT(struct asset, room) },
+	{ "session_id", AS_ID, AT(struct asset, session) },
+	{ "type", AS_CHOICE(ASSET_TYPES - 1, asset_type_names), AT(struct asset, type) },
+	{ "missing", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct asset, is_missing) },
+	{ "path", AS_TEXT(1, JOB_PATH_MOST), AT(struct asset, path) },
+	{ "folder", AS_TEXT(0, JOB_FOLDER_MOST), MARKED(MEMBER_ABSENT), AT(struct asset, folder) },
+	{ "title", AS_TEXT(0, LIVE_NAME_MOST), MARKED(MEMBER_ABSENT), AT(struct asset, title) },
+	{ "created_at", AS_TIME, AT(struct asset, created) },
+	{ "recorded_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct asset, recorded_at) },
+	{ "size", AS_NUMBER(8, 0, UNLIMITED), AT(struct asset, size) },
+	{ "duration_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct asset, duration) },
+	{ "width", AS_NUMBER(4, 0, UINT32_MAX), AT(struct asset, width) },
+	{ "height", AS_NUMBER(4, 0, UINT32_MAX), AT(struct asset, height) },
+	{ "presign_seconds", AS_NUMBER(4, 0, UINT32_MAX), AT(struct asset, presign_seconds) },
+	{ "keep_days", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct asset, keep_days) },
+	{ "gaps", AS_LIST(struct asset, gap_count, JOB_GAPS_MOST, gap_table), MARKED(MEMBER_ABSENT),
+	  AT(struct asset, gaps) },
+};
+const struct record_table asset_table = { RECORD(struct asset, asset_members, 2, &kind_asset) };
+
+static const struct member jobs_members[] = {
+	{ "open", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, open) },
+	{ "running", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, running) },
+	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, waiting) },
+	{ "bytes", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, bytes) },
+};
+const struct record_table jobs_table = { RECORD(struct jobs, jobs_members, 0, &kind_jobs) };
+
+/* ---- what follows from the members ---- */
+
+struct slice job_holding_name(struct arena *arena, enum job_type type, const struct id *room)
+{
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(room, text);
+	return slice_of(arena_text(arena, "%s:%s", job_type_names[type], text));
+}
+
+bool job_is_carried_out(const struct job *job)
+{
+	return job->status <= JOB_STOPPING;
+}
+
+const char *const job_sight_names[JOB_SIGHTS] = {
+	[SEES_NOTHING] = "",	  [SEES_STARTING] = "starting",	      [SEES_RUNNING] = "running",
+	[SEES_PAUSED] = "paused", [SEES_INTERRUPTED] = "interrupted",
+};
+
+enum job_sight job_people_see(const struct job *job, int64_t *since)
+{
+	*since = job->created;
+	if (job->status == JOB_STARTING)
+		return SEES_STARTING;
+	*since = job->started;
+	/* A stop that is not true yet: what people saw before. */
+	if (job->status != JOB_RUNNING && (job->status != JOB_STOPPING || job->asked == 0))
+		return SEES_NOTHING;
+	if (job->shows_pause) {
+		if (job->pause_count > 0)
+			*since = job->pauses[job->pause_count - 1].from;
+		return SEES_PAUSED;
+	}
+	if (job->interrupted != 0) {
+		*since = job->interrupted;
+		return SEES_INTERRUPTED;
+	}
+	return SEES_RUNNING;
+}
+
+uint64_t job_recorded(const struct job *job)
+{
+	return job->recorded_before + job->recorded;
+}
+
+uint32_t job_gaps(const struct job *job)
+{
+	const uint32_t parts = job->parts_before + job->part;
+
+	return job->resumes + (parts > 1 ? parts - 1 : 0);
+}
+
+/* ---- in the store ---- */
+
+bool job_load(struct call *call, const struct id *id, enum store_reading reading, struct job *job,
+	      struct fault *fault)
+{
+	return record_get(&job_table, call->transaction, id, reading, job, fault);
+}
+
+bool job_find_holding(struct call *call, enum job_type type, const struct id *room,
+		      enum store_reading reading, struct job *job, struct fault *fault)
+{
+	return record_get_named(&job_table, call->transaction,
+				job_holding_name(call->arena, type, room), reading, job, fault);
+}
+
+bool jobs_of_room(struct call *call, const struct id *room, struct job **jobs, size_t *n,
+		  struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.side = STORE_ON,
+		.parent = room,
+		.records = arena_alloc(call->arena, JOBS_OF_ROOM_MOST * sizeof *page.records),
+		.most = JOBS_OF_ROOM_MOST,
+	};
+
+	*n = 0;
+	*jobs = arena_zero(call->arena, JOBS_OF_ROOM_MOST * sizeof **jobs);
+	if (!store_page(call->transaction, &kind_job, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!record_read(&job_table, call->arena, &page.records[i], &(*jobs)[i], fault))
+			return false;
+	}
+	*n = page.count;
+	return true;
+}
+
+bool job_put(struct call *call, const struct job *job, struct fault *fault)
+{
+	return record_put(&job_table, call->transaction, job, fault);
+}
+
+bool jobs_load(struct call *call, enum store_reading reading, struct jobs *jobs,
+	       struct fault *fault)
+{
+	return record_get(&jobs_table, call->transaction, &kind_only_id, reading, jobs, fault);
+}
+
+bool assets_of_job(struct call *call, const struct id *job, struct asset **assets, size_t *n,
+		   struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = job,
+		.records = arena_alloc(call->arena, JOB_FILES_MOST * sizeof *page.records),
+		.most = JOB_FILES_MOST,
+	};
+
+	*n = 0;
+	*assets = arena_zero(call->arena, JOB_FILES_MOST * sizeof **assets);
+	if (!store_page(call->transaction, &kind_asset, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!record_read(&asset_table, call->arena, &page.records[i], &(*assets)[i], fault))
+			return false;
+	}
+	*n = page.count;
+	return true;
+}
+
+bool asset_count_elsewhere(struct call *call, const struct asset *asset, bool comes,
+			   struct fault *fault)
+{
+	struct session session;
+	struct jobs jobs;
+
+	if (!session_load(call, &asset->session, STORE_TO_CHANGE, &session, fault))
+		return false;
+	if (session.stored.value.data != NULL && (comes || session.asset_count > 0)) {
+		session.asset_count = comes ? session.asset_count + 1 : session.asset_count - 1;
+		if (!record_put(&session_table, call->transaction, &session, fault))
+			return false;
+	}
+	if (!jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
+		return false;
+	if (comes)
+		jobs.bytes += asset->size;
+	else
+		jobs.bytes -= asset->size < jobs.bytes ? asset->size : jobs.bytes;
+	return record_put(&jobs_table, call->transaction, &jobs, fault);
+}
+
+bool asset_add(struct call *call, struct job *job, struct asset *asset, struct fault *fault)
+{
+	int64_t now = call->now;
+
+	asset->stored = (struct store_record){ .parent = job->stored.id };
+	if (!store_new_id(call->transaction, &kind_asset, call->environment->clock, &now,
+			  &asset->stored.id, fault) ||
+	    !record_put(&asset_table, call->transaction, asset, fault))
+		return false;
+	job->asset_count++;
+	job->asset_bytes += asset->size;
+	return asset_count_elsewhere(call, asset, true, fault);
+}
+
+bool asset_remove(struct call *call, const struct asset *asset, struct fault *fault)
+{
+	struct job job;
+
+	if (!job_load(call, &asset->stored.parent, STORE_TO_CHANGE, &job, fault))
+		return false;
+	if (job.stored.value.data != NULL) {
+		job.asset_count -= job.asset_count > 0 ? 1 : 0;
+		job.asset_bytes -= asset->size < job.asset_bytes ? asset->size : job.asset_bytes;
+		if (!job_put(call, &job, fault))
+			return false;
+	}
+	return asset_count_elsewhere(call, asset, false, fault) &&
+	       store_remove(call->transaction, &kind_asset, &asset->stored, fault);
+}
