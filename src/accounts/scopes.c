@@ -15,6 +15,7 @@ static const struct {
 	{ SCOPE_BIT(LIVE_WRITE), SCOPE_BIT(LIVE_READ) },
 	{ SCOPE_BIT(SESSIONS_WRITE), SCOPE_BIT(SESSIONS_READ) },
 	{ SCOPE_BIT(BANS_WRITE), SCOPE_BIT(BANS_READ) },
+	{ SCOPE_BIT(RECORDINGS_WRITE), SCOPE_BIT(RECORDINGS_READ) },
 };
 
 unsigned scopes_with_included(unsigned scopes)

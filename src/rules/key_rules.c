@@ -23,6 +23,8 @@ const char *const scope_names[SCOPES + 1] = {
 	[SCOPE_BANS_READ] = "bans:read",
 	[SCOPE_BANS_WRITE] = "bans:write",
 	[SCOPE_TICKETS_WRITE] = "tickets:write",
+	[SCOPE_RECORDINGS_READ] = "recordings:read",
+	[SCOPE_RECORDINGS_WRITE] = "recordings:write",
 };
 
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,

@@ -408,7 +408,7 @@ anteroom key remove: 404 API key not found
 END
 refuses 1 key add ci rooms <<'END'
 anteroom key add: 400 Invalid body param
-  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, bans:read, bans:write, tickets:write, got "rooms"
+  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, bans:read, bans:write, tickets:write, recordings:read, recordings:write, got "rooms"
 END
 refuses 2 key add ci <<'END'
 anteroom key add: SCOPES is missing; see anteroom key add --help

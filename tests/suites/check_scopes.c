@@ -39,6 +39,8 @@ static const struct {
 	{ "/v2/sessions", "sessions:read", "sessions:write" },
 	{ "/v2/usage", "sessions:read", NULL },
 	{ "/v2/bans", "bans:read", "bans:write" },
+	{ "/v2/recordings", "recordings:read", "recordings:write" },
+	{ "/v2/recording-assets", "recordings:read", "recordings:write" },
 	/* Requires the scopes of its operations; here it has none. */
 	{ "/v2/bulk", NULL, NULL },
 	/* Shows the caller, and ends a session. */
