@@ -44,8 +44,8 @@ entry_rules   stored codes templates media
 rooms         stored codes templates
 live          stored events templates bans media entry_rules rooms codes
 door          stored entry_rules live
-recordings    stored templates media entry_rules rooms live door
-joining       stored templates media entry_rules live door
+recordings    stored codes templates media entry_rules rooms live door
+joining       stored templates media entry_rules live door recordings
 backends      stored media live
 import        stored codes templates rooms
 '

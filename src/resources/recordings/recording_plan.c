@@ -1,0 +1,270 @@
+/* See resources/recordings/recording_plan.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/recordings/recording_plan.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/start_rules.h"
+
+#define WIDTH_USUAL 1280
+#define HEIGHT_USUAL 720
+#define FPS 25
+#define AUDIO_KBPS 96
+/* The bit rate of a picture of the usual size, and its bounds for others. */
+#define VIDEO_KBPS_USUAL 1500
+#define VIDEO_KBPS_LEAST 400
+#define VIDEO_KBPS_MOST 4500
+
+/* Seconds. */
+#define DURATION_USUAL (4 * 60 * 60)
+#define DURATION_MOST (12 * 60 * 60)
+#define PATIENCE_USUAL 300
+#define PATIENCE_MOST 3600
+
+/* Sides beyond this are cut before the picture is fitted, so that products stay small. */
+#define SIDE_MOST 100000
+
+static void not_enforced_add(struct recording_plan *plan, const char *member)
+{
+	if (plan->not_enforced_count < RECORDING_NOT_ENFORCED_MOST)
+		plan->not_enforced[plan->not_enforced_count++] = member;
+}
+
+/* ---- the destination ---- */
+
+/* A destination has its members in one object, the configuration of recordings in two. */
+struct destination {
+	struct slice name; /* data NULL if there is none */
+	const json_t *outer, *inner;
+};
+
+static const json_t *destination_member(const struct destination *of, const char *name)
+{
+	const json_t *member = json_object_get(of->outer, name);
+
+	return member != NULL ? member : json_object_get(of->inner, name);
+}
+
+/* The configuration of recordings is a destination if it has a recording by a browser which is not
+ * switched off. */
+static bool config_is_destination(const json_t *config)
+{
+	const json_t *browser = json_object_get(json_object_get(config, "compositeRecording"),
+						"browserComposite");
+
+	return json_is_object(browser) && !json_is_false(json_object_get(browser, "enabled"));
+}
+
+static struct destination destination_of_config(const json_t *config)
+{
+	return (struct destination){
+		.name = text_of_json(json_object_get(config, "name")),
+		.outer = config,
+		.inner = json_object_get(json_object_get(config, "compositeRecording"),
+					 "browserComposite"),
+	};
+}
+
+static bool destination_find(const struct recording_sources *sources, struct slice name,
+			     struct destination *found, struct fault *fault)
+{
+	json_t *map = sources->browser_recordings, *value;
+	const char *key;
+
+	*found = (struct destination){ .name = { NULL, 0 } };
+	if (config_is_destination(sources->config)) {
+		*found = destination_of_config(sources->config);
+		if (name.data == NULL || slice_equal(found->name, name))
+			return true;
+		*found = (struct destination){ .name = { NULL, 0 } };
+	}
+	if (name.data == NULL && json_object_size(map) > 1)
+		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/destination",
+				    "is required, because the template has several");
+	json_object_foreach(map, key, value) {
+		if (name.data == NULL || slice_is(name, key)) {
+			*found = (struct destination){ slice_of(key), value, NULL };
+			return true;
+		}
+	}
+	return name.data == NULL ||
+	       fault_member(fault, FAULT_INVALID_BODY, NULL, "/destination",
+			    "must be a destination of the room's template for recordings, got "
+			    "\"%.*s\"",
+			    (int)text_cut(name, 64).size, name.data);
+}
+
+struct slice recording_plan_starting(const struct recording_sources *sources)
+{
+	struct slice first = { NULL, 0 };
+	struct destination config;
+	const char *key;
+	json_t *value;
+
+	if (config_is_destination(sources->config)) {
+		config = destination_of_config(sources->config);
+		if (json_is_true(destination_member(&config, "autoStart")))
+			first = config.name;
+	}
+	json_object_foreach(sources->browser_recordings, key, value) {
+		if (json_is_true(json_object_get(value, "autoStart")) &&
+		    (first.data == NULL || slice_compare(slice_of(key), first) < 0))
+			first = slice_of(key);
+	}
+	return first;
+}
+
+/* ---- the picture ---- */
+
+static int64_t between(int64_t value, int64_t least, int64_t most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* Fits a size into what can be recorded: it keeps its proportions as far as the bounds allow. */
+static void picture_fit(int64_t *width, int64_t *height)
+{
+	const bool is_upright = *height > *width;
+	const int64_t width_least = is_upright ? UPRIGHT_LEAST : PICTURE_WIDTH_LEAST;
+	const int64_t width_most = is_upright ? UPRIGHT_WIDTH_MOST : PICTURE_WIDTH_MOST;
+	const int64_t height_least = is_upright ? UPRIGHT_LEAST : PICTURE_HEIGHT_LEAST;
+	const int64_t height_most = is_upright ? UPRIGHT_HEIGHT_MOST : PICTURE_HEIGHT_MOST;
+	const int64_t w = between(*width, 1, SIDE_MOST), h = between(*height, 1, SIDE_MOST);
+
+	*width = w;
+	*height = h;
+	if (*width > width_most) {
+		*width = width_most;
+		*height = h * width_most / w;
+	}
+	if (*height > height_most) {
+		*height = height_most;
+		*width = w * height_most / h;
+	}
+	if (*width < width_least) {
+		*width = width_least;
+		*height = h * width_least / w;
+	}
+	if (*height < height_least) {
+		*height = height_least;
+		*width = w * height_least / h;
+	}
+	*width = between(*width, width_least, width_most) & ~(int64_t)1;
+	*height = between(*height, height_least, height_most) & ~(int64_t)1;
+}
+
+static void plan_picture(struct recording_plan *plan, const struct destination *destination,
+			 const json_t *resolution)
+{
+	int64_t width = WIDTH_USUAL, height = HEIGHT_USUAL;
+	int64_t sent_width = json_integer_value(json_object_get(resolution, "width"));
+	int64_t sent_height = json_integer_value(json_object_get(resolution, "height"));
+
+	if (sent_width > 0 && sent_height > 0) {
+		/* The rules of the body have checked them. */
+		width = sent_width & ~(int64_t)1;
+		height = sent_height & ~(int64_t)1;
+	} else {
+		sent_width = json_integer_value(destination_member(destination, "width"));
+		sent_height = json_integer_value(destination_member(destination, "height"));
+		if (sent_width > 0 && sent_height > 0) {
+			width = sent_width;
+			height = sent_height;
+			picture_fit(&width, &height);
+		}
+		if (sent_width > 0 && width != (sent_width & ~(int64_t)1))
+			not_enforced_add(plan, "width");
+		if (sent_height > 0 && height != (sent_height & ~(int64_t)1))
+			not_enforced_add(plan, "height");
+	}
+	plan->width = (uint32_t)width;
+	plan->height = (uint32_t)height;
+	plan->fps = FPS;
+	plan->video_kbps = (uint32_t)between(width * height * VIDEO_KBPS_USUAL /
+						     ((int64_t)WIDTH_USUAL * HEIGHT_USUAL),
+					     VIDEO_KBPS_LEAST, VIDEO_KBPS_MOST);
+	plan->audio_kbps = AUDIO_KBPS;
+}
+
+/* ---- all ---- */
+
+/* Returns a member of the destination in seconds, held to its bounds. */
+static uint32_t plan_seconds(struct recording_plan *plan, const struct destination *destination,
+			     const char *name, int64_t least, int64_t most, int64_t usual)
+{
+	const json_t *member = destination_member(destination, name);
+	const int64_t sent = json_integer_value(member);
+
+	if (!json_is_integer(member))
+		return (uint32_t)usual;
+	if (sent != between(sent, least, most))
+		not_enforced_add(plan, name);
+	return (uint32_t)between(sent, least, most);
+}
+
+/* Sets whom a recording for people with this role hears. */
+static void plan_roles(struct recording_plan *plan, json_t *subscriptions, struct slice role)
+{
+	const char *name;
+	json_t *subscribed;
+
+	if (role.size == 0)
+		return;
+	json_object_foreach(subscriptions, name, subscribed) {
+		if (slice_is(role, name)) {
+			plan->roles = subscribed;
+			return;
+		}
+	}
+	/* The role of a destination need not exist. */
+	not_enforced_add(plan, "role");
+}
+
+static bool is_switched_on(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(json_object_get(object, name), "enabled"));
+}
+
+bool recording_plan_make(struct arena *arena, const struct recording_sources *sources,
+			 const json_t *body, struct recording_plan *plan, struct fault *fault)
+{
+	const json_t *transcription = json_object_get(body, "transcription");
+	struct destination destination;
+
+	*plan = (struct recording_plan){
+		.audio_only = json_is_true(json_object_get(body, "audio_only")),
+	};
+	if (!destination_find(sources, text_of_json(json_object_get(body, "destination")),
+			      &destination, fault))
+		return false;
+	plan->destination = destination.name.data == NULL ? SLICE("")
+							  : arena_copy(arena, destination.name);
+	plan->starts_by_itself = json_is_true(destination_member(&destination, "autoStart"));
+	plan_picture(plan, &destination, json_object_get(body, "resolution"));
+	/* 0 is what many clients send for a value that they do not set. */
+	plan->duration_most = json_integer_value(destination_member(&destination, "maxDuration")) ==
+					      0
+				      ? DURATION_USUAL
+				      : plan_seconds(plan, &destination, "maxDuration", 1,
+						     DURATION_MOST, DURATION_USUAL);
+	plan->patience = plan_seconds(plan, &destination, "autoStopTimeout", 0, PATIENCE_MOST,
+				      PATIENCE_USUAL);
+	plan->link_seconds = plan_seconds(plan, &destination, "presignDuration", LINK_SECONDS_LEAST,
+					  LINK_SECONDS_MOST, LINK_SECONDS_USUAL);
+	plan_roles(plan, sources->subscriptions,
+		   text_of_json(destination_member(&destination, "role")));
+	if (json_object_size(destination_member(&destination, "thumbnails")) > 0)
+		not_enforced_add(plan, "thumbnails");
+	if (is_switched_on(json_object_get(destination.outer, "compositeRecording"),
+			   "customComposite"))
+		not_enforced_add(plan, "customComposite");
+	if (is_switched_on(destination.outer, "trackRecording"))
+		not_enforced_add(plan, "trackRecording");
+	if (is_switched_on(destination.outer, "streamRecording"))
+		not_enforced_add(plan, "streamRecording");
+	if (transcription != NULL && !json_is_false(json_object_get(transcription, "enabled")))
+		not_enforced_add(plan, "transcription");
+	return true;
+}

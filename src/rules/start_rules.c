@@ -1,0 +1,119 @@
+/* See rules/start_rules.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/start_rules.h"
+
+/* clang-format off */
+
+static schema_rule check_picture;
+
+static const struct text_rule meeting_url_text = {
+	.sentence = "must be at most 2048 characters",
+	.longest = 2048,
+};
+
+static const struct rule resolution_rules[] = {
+	{ "pictureSize",
+	  "A picture that is at least as wide as high is at most 1080 high; one that is higher than wide is 500 to "
+	  "1080 wide and at least 500 high. Odd sizes are rounded down.",
+	  check_picture },
+	{ NULL, NULL, NULL },
+};
+static const struct field resolution_fields[] = {
+	{ "width",  INTEGER(PICTURE_WIDTH_LEAST, PICTURE_WIDTH_MOST), FLAGS(FIELD_REQUIRED), UNIT("px"),
+	  EXAMPLE(1280), DOC("Pixels.") },
+	{ "height", INTEGER(PICTURE_HEIGHT_LEAST, UPRIGHT_HEIGHT_MOST), FLAGS(FIELD_REQUIRED), UNIT("px"),
+	  EXAMPLE(720), DOC("Pixels.") },
+};
+static const struct shape resolution_shape = {
+	"Resolution", FIELDS(resolution_fields), .rules = resolution_rules, .doc = "The size of a picture.",
+};
+
+static const struct field recording_start_fields[] = {
+	{ "meeting_url",   TEXT(meeting_url_text), EXAMPLE("https://example.org/join/abc-defg-hij"),
+	  DOC("Stored and returned, and opened by nobody: the recorder uses the page of this server.") },
+	{ "resolution",    OBJECT(resolution_shape), DOC("Default: the size of the destination, else 1280x720.") },
+	{ "destination",   TEXT(destination_name_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("lessons"),
+	  DOC("Name of the template's configuration of recordings, or of one of its browserRecordings. Default: the "
+	      "former, or the only one of the latter.") },
+	{ "audio_only",    BOOLEAN(), DOC("Records no picture.") },
+	{ "transcription", KEPT_OBJECT(), DOC("Accepted, and has no effect.") },
+	{ "test",          BOOLEAN(),
+	  DOC("Records a test picture for ten seconds, although nobody is in the room, and deletes the file.") },
+};
+const struct shape recording_start_shape = {
+	"RecordingStart", FIELDS(recording_start_fields), .doc = "How a room is recorded.",
+};
+
+#define LIMIT INTEGER(10, 100), DOC("Items per response."), DEFAULT(10)
+#define START TEXT(id_text), DOC("Where to continue: `last` of the previous response.")
+#define OF_ROOM TEXT(any_text), EXAMPLE("6925c84100000000000000b1"), DOC("Only those of this room.")
+#define OF_SESSION TEXT(any_text), EXAMPLE("6925c84100000000000000c1"), DOC("Only those of this session.")
+
+static const struct field recording_list_fields[] = {
+	{ "limit",      LIMIT },
+	{ "start",      START },
+	{ "room_id",    OF_ROOM },
+	{ "session_id", OF_SESSION },
+	{ "status",     ONE_OF("starting", "running", "stopping", "post_processing", "completed", "failed"),
+	  DOC("Only recordings with this status.") },
+};
+const struct shape recording_list_query = { "RecordingListQuery", FIELDS(recording_list_fields) };
+
+static const struct field recording_asset_list_fields[] = {
+	{ "limit",      LIMIT },
+	{ "start",      START },
+	{ "room_id",    OF_ROOM },
+	{ "session_id", OF_SESSION },
+	{ "status",     ONE_OF("completed", "missing"), DOC("Only files with this status.") },
+	{ "type",       ONE_OF("room-composite", "chat"), DOC("Only files of this type.") },
+};
+const struct shape recording_asset_list_query = {
+	"RecordingAssetListQuery", FIELDS(recording_asset_list_fields),
+};
+
+static const struct field presigned_url_query_fields[] = {
+	{ "presign_duration", INTEGER(LINK_SECONDS_LEAST, LINK_SECONDS_MOST), UNIT("s"),
+	  DOC("How long the link is valid. Default: presignDuration of the destination, else three days.") },
+	{ "inline",           BOOLEAN(), DOC("true: browsers show the file instead of saving it.") },
+};
+const struct shape presigned_url_query = { "PresignedUrlQuery", FIELDS(presigned_url_query_fields) };
+
+static const struct field presigned_url_fields[] = {
+	{ "id",     TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the file.") },
+	{ "path",   TEXT(some_text), FLAGS(FIELD_REQUIRED),
+	  EXAMPLE("file:///6925c84100000000000000a1/6925c84100000000000000b1/6925c84100000000000000d1/recording.mp4"),
+	  DOC("Where the file is.") },
+	{ "url",    TEXT(some_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"), EXAMPLE("https://example.org"),
+	  DOC("A link to the file, which needs no token.") },
+	{ "expiry", INTEGER(LINK_SECONDS_LEAST, LINK_SECONDS_MOST), FLAGS(FIELD_REQUIRED), UNIT("s"), EXAMPLE(3600),
+	  DOC("How many seconds the link is valid.") },
+};
+const struct shape presigned_url_shape = {
+	"PresignedUrl", FIELDS(presigned_url_fields), .doc = "A link to a file.",
+};
+
+/* clang-format on */
+
+static void check_picture(struct rule_context *context, const json_t *object)
+{
+	const json_int_t width = json_integer_value(json_object_get(object, "width"));
+	const json_int_t height = json_integer_value(json_object_get(object, "height"));
+
+	/* A side that is missing has a fault of its own. */
+	if (width == 0 || height == 0)
+		return;
+	if (width >= height && height > PICTURE_HEIGHT_MOST)
+		schema_fault(context, "/height", "must be from %d to %d, got %" JSON_INTEGER_FORMAT,
+			     PICTURE_HEIGHT_LEAST, PICTURE_HEIGHT_MOST, height);
+	if (width < height && width > UPRIGHT_WIDTH_MOST)
+		schema_fault(
+			context, "/width",
+			"must be from %d to %d for an upright picture, got %" JSON_INTEGER_FORMAT,
+			UPRIGHT_LEAST, UPRIGHT_WIDTH_MOST, width);
+	if (width < height && height < UPRIGHT_LEAST)
+		schema_fault(
+			context, "/height",
+			"must be from %d to %d for an upright picture, got %" JSON_INTEGER_FORMAT,
+			UPRIGHT_LEAST, UPRIGHT_HEIGHT_MOST, height);
+}
