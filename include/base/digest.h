@@ -23,6 +23,10 @@ enum digest { DIGEST_SHA256, DIGEST_SHA384, DIGEST_SHA512 };
 #define DIGEST_SIZE_MOST 64
 /* Writes the hash and returns its size in bytes. */
 size_t digest_of(enum digest kind, struct slice text, unsigned char digest[DIGEST_SIZE_MOST]);
+/* Derives the key for one purpose from a secret (HKDF with SHA-256, RFC 5869, without a salt). The
+ * label names the purpose, in at most DIGEST_LABEL_MOST bytes. */
+#define DIGEST_LABEL_MOST 63
+void digest_derive_key(struct slice secret, const char *label, unsigned char key[DIGEST_SIZE]);
 #define DIGEST_SHA1_SIZE 20
 void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIGEST_SHA1_SIZE]);
 

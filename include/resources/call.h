@@ -91,6 +91,7 @@ struct request {
 	struct slice cookie;
 	struct slice host; /* host that the client addressed */
 	struct slice https; /* "on" if the client used https */
+	struct slice software; /* name of the web server, if it says so */
 	struct slice console; /* Anteroom-Console */
 	struct slice asked_headers; /* Access-Control-Request-Headers */
 	struct slice address; /* of the client, as text */

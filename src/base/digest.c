@@ -129,6 +129,23 @@ size_t digest_of(enum digest kind, struct slice text, unsigned char digest[DIGES
 	return size;
 }
 
+void digest_derive_key(struct slice secret, const char *label, unsigned char key[DIGEST_SIZE])
+{
+	static const char no_salt[DIGEST_SIZE];
+	char info[DIGEST_LABEL_MOST + 1];
+	const size_t size = strlen(label);
+	unsigned char extracted[DIGEST_SIZE];
+
+	if (size > DIGEST_LABEL_MOST)
+		ABORT("the label of a key is too long");
+	memcpy(info, label, size);
+	info[size] = 1;
+	digest_hmac_sha256((struct slice){ no_salt, sizeof no_salt }, secret, extracted);
+	digest_hmac_sha256((struct slice){ (const char *)extracted, sizeof extracted },
+			   (struct slice){ info, size + 1 }, key);
+	explicit_bzero(extracted, sizeof extracted);
+}
+
 void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIGEST_SHA1_SIZE])
 {
 	size_t size = 0;

@@ -116,6 +116,7 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 		{ SLICE("HTTP_COOKIE"), &request->cookie },
 		{ SLICE("HTTP_HOST"), &request->host },
 		{ SLICE("HTTPS"), &request->https },
+		{ SLICE("SERVER_SOFTWARE"), &request->software },
 		{ SLICE("HTTP_ANTEROOM_CONSOLE"), &request->console },
 		{ SLICE("HTTP_ACCESS_CONTROL_REQUEST_HEADERS"), &request->asked_headers },
 	};

@@ -447,6 +447,26 @@ START_TEST(digest_agrees_with_the_standard)
 }
 END_TEST
 
+/* RFC 5869, test case 3, whose output begins with this key; and another label. */
+static const struct {
+	const char *label, *key;
+} derived_keys[] = {
+	{ "", "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d" },
+	{ "recording-files", "6e01407ba7a8c9cf45532571469bcbb3ce8b483892fa3b7f9aabed5c9ac28bf3" },
+};
+
+START_TEST(keys_are_derived_as_the_standard_says)
+{
+	static const char secret[] = "\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v";
+	unsigned char key[DIGEST_SIZE];
+	char text[2 * DIGEST_SIZE + 1];
+
+	digest_derive_key(slice_of(secret), derived_keys[_i].label, key);
+	print_digest(key, text);
+	ck_assert_str_eq(text, derived_keys[_i].key);
+}
+END_TEST
+
 START_TEST(digests_are_compared_completely)
 {
 	unsigned char digest[DIGEST_SIZE] = { 0 }, other[DIGEST_SIZE] = { 0 };
@@ -965,6 +985,7 @@ int main(void)
 	tcase_add_test(cases, fault_keeps_detail_and_cause_apart);
 	tcase_add_test(cases, fault_is_cut_between_characters);
 	tcase_add_loop_test(cases, digest_agrees_with_the_standard, 0, ROWS(digests));
+	tcase_add_loop_test(cases, keys_are_derived_as_the_standard_says, 0, ROWS(derived_keys));
 	tcase_add_test(cases, digests_are_compared_completely);
 	tcase_add_test(cases, id_holds_time_and_number);
 	tcase_add_test(cases, lowest_id_has_the_low_bits_of_a_number);

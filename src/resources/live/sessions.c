@@ -13,6 +13,7 @@
 #include "base/time_zone.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
+#include "resources/file_name.h"
 #include "resources/lists.h"
 #include "resources/live/live_merge.h"
 #include "rules/live_rules.h"
@@ -485,42 +486,21 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 }
 
 /* Returns the value of Content-Disposition: the file is named by the title or the name of the room,
- * and the date; in ASCII, and as RFC 8187 writes other characters. */
+ * and the date. */
 static struct slice attendance_file(struct call *call, const struct session *session,
 				    const struct table_form *form)
 {
-	const struct slice name = session->title.size > 0
-					  ? text_without_bidi(call->arena, session->title)
-					  : session->room_name;
-	struct buffer plain = BUFFER_INITIAL(call->arena), exact = BUFFER_INITIAL(call->arena);
-	struct buffer disposition = BUFFER_INITIAL(call->arena);
 	char day[TIME_ZONE_TEXT_SIZE];
+	const struct file_name file = {
+		.before = "attendance ",
+		.name = session->title.size > 0 ? text_without_bidi(call->arena, session->title)
+						: session->room_name,
+		.day = { day, DATE_SIZE },
+		.suffix = ".csv",
+	};
 
 	time_zone_print(form->zone, session->created, day);
-	for (struct slice rest = name; rest.size > 0;) {
-		const struct slice before = rest;
-		const uint32_t character = text_take_character(&rest);
-		/* What file systems reject, or programs take for a path. */
-		const bool is_rejected = character < ' ' ||
-					 memchr("/\\:*?\"<>|%", *before.data, 10) != NULL;
-
-		buffer_append_byte(&plain, is_rejected || character >= 0x7f ? '_' : *before.data);
-		if (is_rejected && *before.data != '%')
-			buffer_append_byte(&exact, '_');
-		else
-			buffer_append(&exact,
-				      (struct slice){ before.data, before.size - rest.size });
-	}
-	buffer_append_text(&disposition, "attachment; filename=\"attendance ");
-	buffer_append(&disposition, buffer_slice(&plain));
-	buffer_append_byte(&disposition, ' ');
-	buffer_append(&disposition, (struct slice){ day, DATE_SIZE });
-	buffer_append_text(&disposition, ".csv\"; filename*=UTF-8''attendance%20");
-	text_encode(&disposition, buffer_slice(&exact));
-	buffer_append_text(&disposition, "%20");
-	buffer_append(&disposition, (struct slice){ day, DATE_SIZE });
-	buffer_append_text(&disposition, ".csv");
-	return buffer_slice(&disposition);
+	return file_name_header(call->arena, &file);
 }
 
 bool sessions_attendance(struct call *call, struct fault *fault)
