@@ -40,6 +40,7 @@ static void room_want(struct watched_room *room, unsigned wants)
 	room->notifies[NEWS_WAITING] = room->notifies[NEWS_WAITING] || (wants & ROOM_NOTIFY) != 0;
 	room->notifies[NEWS_DOOR] = room->notifies[NEWS_DOOR] || (wants & ROOM_NOTIFY_DOOR) != 0;
 	room->notifies[NEWS_HOLDS] = room->notifies[NEWS_HOLDS] || (wants & ROOM_NOTIFY_HOLDS) != 0;
+	room->notifies[NEWS_JOBS] = room->notifies[NEWS_JOBS] || (wants & ROOM_NOTIFY_JOBS) != 0;
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
 }
 
@@ -423,9 +424,9 @@ void enforce_rooms(struct live_watch *watch, struct arena *arena)
 	}
 }
 
-/* ---- the door, and holds ---- */
+/* ---- the door, holds, recordings ---- */
 
-/* A message to the moderators of a room. */
+/* A message to people in a room. */
 struct notice {
 	struct pending_request pending; /* first, so that it is the same object */
 	struct id room;
@@ -436,6 +437,7 @@ static bool (*const news_ask[ROOM_NEWS])(struct call *call, const struct id *roo
 	[NEWS_WAITING] = message_ask_of_waiting,
 	[NEWS_DOOR] = message_ask_of_door,
 	[NEWS_HOLDS] = message_ask_of_holds,
+	[NEWS_JOBS] = message_ask_of_jobs,
 };
 
 /* Prepares the message, unless there is nobody to send it to. */
@@ -459,7 +461,7 @@ static bool take_notice(struct live_watch *watch, struct pending_request *pendin
 	return true;
 }
 
-static void notify_moderators_of(struct live_watch *watch, struct watched_room *room,
+static void notify_people_of(struct live_watch *watch, struct watched_room *room,
 				 enum room_news news, int64_t now)
 {
 	struct notice *notice;
@@ -488,7 +490,7 @@ void enforce_notify_moderators(struct live_watch *watch)
 
 	for (size_t i = 0; i < watch->room_count; i++) {
 		for (enum room_news news = 0; news < ROOM_NEWS; news++)
-			notify_moderators_of(watch, watch->rooms[i], news, now);
+			notify_people_of(watch, watch->rooms[i], news, now);
 	}
 }
 

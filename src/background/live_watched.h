@@ -42,7 +42,7 @@ struct removal {
 };
 
 /* What the moderators of a room are notified of. */
-enum room_news { NEWS_WAITING, NEWS_DOOR, NEWS_HOLDS, ROOM_NEWS };
+enum room_news { NEWS_WAITING, NEWS_DOOR, NEWS_HOLDS, NEWS_JOBS, ROOM_NEWS };
 
 struct watched_room {
 	struct id account, room; /* the key */

@@ -46,6 +46,9 @@ struct live_view {
  * known to be inside, the media server is asked first. A caller from inside who lacks the
  * permission of the load gets FAULT_FORBIDDEN. */
 extern const struct loading load_view;
+/* Sets the same for a caller from inside whose path names no room: the room is that of the join
+ * token. If it has the call ask the media server, the handler must not run (struct loading). */
+bool live_load_caller(struct call *call, struct fault *fault);
 /* Returns whether the caller may see this peer; else sets FAULT_FORBIDDEN. */
 bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault);
 /* Returns whether the role of the caller has the permission. */

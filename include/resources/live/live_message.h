@@ -33,6 +33,8 @@ bool message_ask_of_waiting(struct call *call, const struct id *room, struct fau
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault);
 /* Does the same for those who may mute others: that something is held, or is held no more. */
 bool message_ask_of_holds(struct call *call, const struct id *room, struct fault *fault);
+/* Notifies everybody inside that a recording or a stream of the room has changed. */
+bool message_ask_of_jobs(struct call *call, const struct id *room, struct fault *fault);
 
 /* Notifies those inside who have one of these roles that what the role may do has changed. Asks for
  * nothing if there is nobody, or the room is not in session. */

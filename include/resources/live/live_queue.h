@@ -43,7 +43,8 @@ enum room_want {
 	/* The people who have certain roles, in all rooms, of changes of these roles. */
 	ROOM_NOTIFY_ROLES = 1 << 4,
 	ROOM_NOTIFY_DOOR = 1 << 5, /* its moderators, of what the door does */
-	ROOM_NOTIFY_HOLDS = 1 << 6 /* its moderators, that what is held has changed */
+	ROOM_NOTIFY_HOLDS = 1 << 6, /* its moderators, that what is held has changed */
+	ROOM_NOTIFY_JOBS = 1 << 7 /* everybody inside, that a recording or a stream has changed */
 };
 
 /* A role that has changed, for the people who have it. */

@@ -49,6 +49,14 @@ void media_read_role(const json_t *role, const struct template_record *template,
 		     struct access_guest *guest);
 /* Returns true if the role has the permission. */
 bool media_permits(const json_t *role, const char *permission);
+/* Returns true if people with the role are moderators at a media server: the role has `moderator`, or
+ * else all powers of one. */
+bool media_moderates(const json_t *role);
+/* Returns what people with the role lack to start and stop what this permission is about, a
+ * recording (browserRecording), a live stream (hlsStreaming) or an external stream (rtmpStreaming):
+ * the permission, or else "moderator", because the permissions are true by default. NULL if they
+ * may. */
+const char *media_lacks_to_start(const json_t *role, const char *permission);
 /* maxPeerCount of a role: 0 for no limit. */
 int64_t media_most_peers(const json_t *role);
 /* True if it is -1. */

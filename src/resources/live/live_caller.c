@@ -205,7 +205,8 @@ static bool is_on_the_way(struct call *call)
 
 /* ---- a person ---- */
 
-static bool find_caller(struct call *call, enum live_sight sight, struct fault *fault)
+static bool find_caller(struct call *call, struct slice room, enum live_sight sight,
+			struct fault *fault)
 {
 	const bool has_surveyed = call->asking != NULL && call->asking->is_done &&
 				  call->asking->is_survey;
@@ -213,7 +214,7 @@ static bool find_caller(struct call *call, enum live_sight sight, struct fault *
 	struct bearer bearer;
 	size_t role;
 
-	if (!slice_equal(call->app_token->subject.room_id, call->parameters[0]) ||
+	if (!slice_equal(call->app_token->subject.room_id, room) ||
 	    call->environment->live == LIVE_OFF)
 		return is_not_there(fault);
 	if (!misses_count_inside(call, fault))
@@ -258,6 +259,12 @@ static bool find_caller(struct call *call, enum live_sight sight, struct fault *
 	       misses_count_view(call, view->caller.entry, fault);
 }
 
+bool live_load_caller(struct call *call, struct fault *fault)
+{
+	call->view = arena_zero(call->arena, sizeof *call->view);
+	return find_caller(call, call->app_token->subject.room_id, LIVE_ACTS_ALWAYS, fault);
+}
+
 static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	struct live_view *view = arena_zero(call->arena, sizeof *view);
@@ -269,7 +276,7 @@ static bool load_of_path(struct call *call, const struct load *load, struct faul
 		return misses_count_inside(call, fault) &&
 		       fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
 	if (call->app_token != NULL)
-		return find_caller(call, load->sight, fault) &&
+		return find_caller(call, call->parameters[0], load->sight, fault) &&
 		       (load->permission == NULL || live_may_act(view, load->permission, fault));
 	if (load->sight == LIVE_SEES_ITSELF)
 		return is_not_there(fault);

@@ -223,6 +223,17 @@ bool message_ask_of_holds(struct call *call, const struct id *room, struct fault
 		ask_moderators(call, &notified, "mute", SLICE("{\"type\":\"hold\"}"), fault));
 }
 
+bool message_ask_of_jobs(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct notified_room notified;
+	bool is_there, is_asked;
+
+	if (!open_notified_room(call, room, &notified, &is_there, fault))
+		return false;
+	notified.message.text = SLICE("{\"type\":\"recordings\"}");
+	return !is_there || message_ask(call, &notified.message, &is_asked, fault);
+}
+
 /* ---- roles that have changed ---- */
 
 bool message_ask_of_roles(struct call *call, const struct id *room,

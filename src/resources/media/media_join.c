@@ -38,7 +38,7 @@ bool media_permits(const json_t *role, const char *permission)
 }
 
 /* On a media server, one switch gives all rights of a moderator, so a role needs all of them. */
-static bool moderates(const json_t *role)
+bool media_moderates(const json_t *role)
 {
 	const json_t *own = nested_member(role, "permissions", "moderator");
 
@@ -46,6 +46,13 @@ static bool moderates(const json_t *role)
 		return json_is_true(own);
 	return media_permits(role, "endRoom") && media_permits(role, "removeOthers") &&
 	       media_permits(role, "mute") && media_permits(role, "changeRole");
+}
+
+const char *media_lacks_to_start(const json_t *role, const char *permission)
+{
+	if (!media_permits(role, permission))
+		return permission;
+	return media_moderates(role) ? NULL : "moderator";
 }
 
 void media_read_role(const json_t *role, const struct template_record *template, unsigned held,
@@ -65,7 +72,7 @@ void media_read_role(const json_t *role, const struct template_record *template,
 	guest->subscribes_to_all = true;
 	for (size_t i = 0; guest->subscribes_to_all && i < template->role_count; i++)
 		guest->subscribes_to_all = has_text(subscribed, template->roles[i].name);
-	guest->moderates = moderates(role);
+	guest->moderates = media_moderates(role);
 	guest->records = media_permits(role, "browserRecording");
 	guest->streams = media_permits(role, "rtmpStreaming");
 	guest->has_most_peers = media_most_peers(role) > 0;
