@@ -31,6 +31,9 @@ struct list {
 	 * NULL: newest first) that come after `after`. Both are spelled as in the store. */
 	struct slice prefix, after;
 	struct slice words; /* from `q`: lists names that contain each of them; data NULL: all */
+	/* Filters leave out records, perhaps most of them: the list ends after LIST_EXAMINED_MOST,
+	 * too, and the next page continues there. */
+	bool is_filtered;
 	list_title
 		*title_of; /* of records with titles, which may contain the words, too; else NULL */
 	size_t examined, bytes_examined; /* records that list_add_pages read, and their values */

@@ -145,7 +145,8 @@ static bool is_unfinished(const struct list *list, const struct store_page *page
 	return !id_parse(list->last, &last) || id_compare(&last, &page->records[kept - 1].id) != 0;
 }
 
-/* Adds pages in which most records may be left out: in the order of names, or with `q`. */
+/* Adds pages in which most records may be left out: in the order of names, with `q`, or with other
+ * filters. */
 static bool add_pages_searching(struct list *list, const struct store_kind *kind,
 				list_add_records *add, struct fault *fault)
 {
@@ -202,7 +203,7 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, list_add_r
 	struct store_page *page = &list->page;
 
 	page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
-	if (page->order == STORE_BY_NAME || list->words.data != NULL)
+	if (page->order == STORE_BY_NAME || list->words.data != NULL || list->is_filtered)
 		return add_pages_searching(list, kind, add, fault);
 	do {
 		if (!store_page(call->transaction, kind, page, fault) ||
