@@ -12,6 +12,7 @@
 #include "accounts/client_url.h"
 #include "accounts/embed_origins.h"
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/slice.h"
@@ -71,9 +72,28 @@ json_t *account_json(const struct account *account);
 /* Returns the same object with the number of secrets in place of the secrets. */
 json_t *account_summary(const struct account *account);
 
+/* A program that makes recordings (anteroom record), and the digest of its secret. */
+#define RECORDER_NAME_SIZE 64
+#define RECORDER_ACCOUNTS_MOST 64
+#define ROSTER_RECORDERS_MOST 1000
+struct recorder_key {
+	char name[RECORDER_NAME_SIZE + 1];
+	unsigned char digest[DIGEST_SIZE]; /* SHA-256 of the secret */
+	int64_t created_at;
+	/* Whose recordings it may make; all accounts if there are none. */
+	struct id accounts[RECORDER_ACCOUNTS_MOST];
+	size_t account_count;
+};
+/* Returns true for 1 to 64 characters out of A-Z a-z 0-9 _ and -. */
+bool recorder_name_is_allowed(struct slice name);
+/* Returns true if the recorder may make recordings of this account. */
+bool recorder_key_serves(const struct recorder_key *key, const struct id *account);
+
 struct roster {
 	struct account *accounts; /* in order of creation */
 	size_t count;
+	struct recorder_key *recorders; /* in order of creation */
+	size_t recorder_count;
 	/* The accounts sorted for the roster_by_* functions. */
 	const struct account **by_id;
 	const struct account **by_access_key;
@@ -92,13 +112,16 @@ struct roster *roster_empty(void);
 void roster_close(struct roster *roster);
 
 /* Returns the text of the accounts file, with its checksum. */
-struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count);
+struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count,
+			 const struct recorder_key *recorders, size_t recorder_count);
 
 /* Return the account, enabled or not, or NULL. It lives as long as the roster. */
 const struct account *roster_by_id(const struct roster *roster, const struct id *id);
 const struct account *roster_by_access_key(const struct roster *roster,
 					   const struct id *access_key);
 const struct account *roster_by_name(const struct roster *roster, struct slice name);
+/* Returns the key of the recorder with this name, or NULL. */
+const struct recorder_key *roster_recorder(const struct roster *roster, struct slice name);
 /* Finds an account by its name, or else by its ID, or else by its access key. */
 const struct account *roster_find(const struct roster *roster, const char *which);
 

@@ -34,6 +34,9 @@ command_run command_account_switch; /* account enable, account disable */
 command_run command_account_rotate;
 command_run command_account_set;
 command_run command_account_delete;
+command_run command_recorder_add;
+command_run command_recorder_list;
+command_run command_recorder_remove;
 command_run command_token;
 command_run command_store_create;
 command_run command_store_upgrade;

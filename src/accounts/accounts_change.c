@@ -112,6 +112,13 @@ static bool begin_change_of(struct change *change, const char *directory, const 
 	return true;
 }
 
+static bool write_roster(const struct change *change, struct slice text, struct fault *fault)
+{
+	return change->database != NULL
+		       ? store_postgres_roster_replace(change->database, text, fault)
+		       : accounts_file_replace(change->directory, text, fault);
+}
+
 /* Replaces `removed` accounts from change->place on with the added ones. */
 static bool write_spliced(const struct change *change, size_t removed, const struct account *added,
 			  size_t count, struct fault *fault)
@@ -129,10 +136,8 @@ static bool write_spliced(const struct change *change, size_t removed, const str
 		memcpy(accounts + change->place, added, count * sizeof *accounts);
 	memcpy(accounts + change->place + count, roster->accounts + after,
 	       (roster->count - after) * sizeof *accounts);
-	text = roster_text(arena, accounts, all);
-	is_written = change->database != NULL
-			     ? store_postgres_roster_replace(change->database, text, fault)
-			     : accounts_file_replace(change->directory, text, fault);
+	text = roster_text(arena, accounts, all, roster->recorders, roster->recorder_count);
+	is_written = write_roster(change, text, fault);
 	arena_close(arena);
 	explicit_bzero(accounts, all * sizeof *accounts);
 	free(accounts);
@@ -329,6 +334,111 @@ bool accounts_restore(const char *directory, const struct account *accounts, siz
 	if (is_done)
 		change.place = change.roster->count;
 	is_done = is_done && write_spliced(&change, 0, accounts, count, fault);
+	end_change(&change);
+	return is_done;
+}
+
+/* ---- recorders ---- */
+
+/* Writes the accounts as they are, with these recorders. */
+static bool write_recorders(const struct change *change, const struct recorder_key *recorders,
+			    size_t count, struct fault *fault)
+{
+	struct arena *arena = arena_open();
+	const bool is_written = write_roster(change,
+					     roster_text(arena, change->roster->accounts,
+							 change->roster->count, recorders, count),
+					     fault);
+
+	arena_close(arena);
+	return is_written;
+}
+
+/* Finds the accounts whose names, IDs or access keys are separated by commas. */
+static bool find_accounts(const struct roster *roster, const char *accounts,
+			  struct recorder_key *key, struct fault *fault)
+{
+	struct slice rest = slice_of(accounts);
+	struct arena *arena = arena_open();
+	bool is_found = true;
+
+	while (is_found && rest.data != NULL) {
+		const char *which = arena_copy(arena, text_split(rest, ',', &rest)).data;
+		const struct account *account = accounts_find(roster, which, fault);
+
+		is_found = account != NULL;
+		if (is_found && key->account_count == RECORDER_ACCOUNTS_MOST)
+			is_found = fault_set(fault, FAULT_BAD_REQUEST,
+					     "a recorder serves all accounts, or at most %d",
+					     RECORDER_ACCOUNTS_MOST);
+		if (is_found)
+			key->accounts[key->account_count++] = account->id;
+	}
+	arena_close(arena);
+	return is_found;
+}
+
+bool accounts_add_recorder(const char *directory, const struct clock *clock, const char *name,
+			   const char *accounts, struct secret *secret, struct fault *fault)
+{
+	struct recorder_key *recorders = NULL;
+	struct change change;
+	bool is_done = begin_change(&change, directory, fault);
+	size_t count = 0;
+
+	if (is_done && !recorder_name_is_allowed(slice_of(name)))
+		is_done = fault_set(fault, FAULT_BAD_REQUEST,
+				    "the name of a recorder must be 1 to %d characters out of "
+				    "A-Z a-z 0-9 _ and -",
+				    RECORDER_NAME_SIZE);
+	if (is_done && roster_recorder(change.roster, slice_of(name)) != NULL)
+		is_done = fault_set(fault, FAULT_CONFLICT, "a recorder named %s already exists",
+				    name);
+	if (is_done && change.roster->recorder_count == ROSTER_RECORDERS_MOST)
+		is_done = fault_set(fault, FAULT_CONFLICT, "there are %d recorders already",
+				    ROSTER_RECORDERS_MOST);
+	if (is_done) {
+		count = change.roster->recorder_count;
+		recorders = memory_check(calloc(count + 1, sizeof *recorders));
+		memcpy(recorders, change.roster->recorders, count * sizeof *recorders);
+		memcpy(recorders[count].name, name, strlen(name));
+		recorders[count].created_at = clock_now(clock);
+		*secret = new_secret(clock, recorders[count].created_at);
+		digest_sha256(slice_of(secret->text), recorders[count].digest);
+		is_done = accounts == NULL ||
+			  find_accounts(change.roster, accounts, &recorders[count], fault);
+	}
+	is_done = is_done && write_recorders(&change, recorders, count + 1, fault);
+	free(recorders);
+	end_change(&change);
+	return is_done;
+}
+
+bool accounts_remove_recorder(const char *directory, const char *name, struct fault *fault)
+{
+	const struct recorder_key *key = NULL;
+	struct recorder_key *recorders = NULL;
+	struct change change;
+	bool is_done = begin_change(&change, directory, fault);
+
+	if (is_done) {
+		key = roster_recorder(change.roster, slice_of(name));
+		if (key == NULL)
+			is_done = fault_set(fault, FAULT_NOT_FOUND,
+					    "there is no recorder named %s; see anteroom recorder "
+					    "list",
+					    name);
+	}
+	if (is_done) {
+		const size_t count = change.roster->recorder_count;
+		const size_t place = (size_t)(key - change.roster->recorders);
+
+		recorders = memory_check(calloc(count, sizeof *recorders));
+		memcpy(recorders, change.roster->recorders, place * sizeof *recorders);
+		memcpy(recorders + place, key + 1, (count - place - 1) * sizeof *recorders);
+		is_done = write_recorders(&change, recorders, count - 1, fault);
+	}
+	free(recorders);
 	end_change(&change);
 	return is_done;
 }

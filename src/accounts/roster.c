@@ -6,8 +6,12 @@
  *      "operator":true,"log_joins":true,"sessions":false,"live_log":false,"client_url":"...",
  *      "embed":"https://a.example,https://b.example","recordings":5,"recordings_gb":200,
  *      "times_disabled":1}
+ *     ],"recorders":[
+ *     {"name":"...","key":"...","created_at":"...","accounts":["..."]}
  *     ]
  *     ,"checksum":"0123abcd"}
+ *
+ * Without recorders, their list is missing. The key of a recorder is the SHA-256 of its secret.
  *
  * The checksum is the CRC32C of all lines before the last. It is missing in files of earlier
  * versions, and if an administrator removed it after editing; the next change adds it. No other
@@ -410,10 +414,101 @@ static bool refuse_checksum(struct fault *fault)
 		"you edited it by hand, remove ,\"checksum\":\"...\" from its last line");
 }
 
+/* --- Recorders --- */
+
+bool recorder_name_is_allowed(struct slice name)
+{
+	static const char others[] = "_-";
+	size_t i = 0;
+
+	while (i < name.size && ((name.data[i] >= 'a' && name.data[i] <= 'z') ||
+				 (name.data[i] >= 'A' && name.data[i] <= 'Z') ||
+				 (name.data[i] >= '0' && name.data[i] <= '9') ||
+				 memchr(others, name.data[i], sizeof others - 1) != NULL))
+		i++;
+	return name.size > 0 && name.size <= RECORDER_NAME_SIZE && i == name.size;
+}
+
+bool recorder_key_serves(const struct recorder_key *key, const struct id *account)
+{
+	size_t i = 0;
+
+	while (i < key->account_count && id_compare(&key->accounts[i], account) != 0)
+		i++;
+	return key->account_count == 0 || i < key->account_count;
+}
+
+const struct recorder_key *roster_recorder(const struct roster *roster, struct slice name)
+{
+	for (size_t i = 0; i < roster->recorder_count; i++) {
+		if (slice_is(name, roster->recorders[i].name))
+			return &roster->recorders[i];
+	}
+	return NULL;
+}
+
+/* Returns the member that is wrong, or NULL. */
+static const char *read_recorder_key(const json_t *object, struct recorder_key *key)
+{
+	const struct slice name = account_text(object, "name");
+	const struct slice digest = account_text(object, "key");
+	const json_t *accounts = json_object_get(object, "accounts");
+
+	if (!recorder_name_is_allowed(name))
+		return "name";
+	memcpy(key->name, name.data, name.size);
+	if (digest.size != 2 * DIGEST_SIZE)
+		return "key";
+	for (size_t i = 0; i < DIGEST_SIZE; i++) {
+		const int high = text_hex_value(digest.data[2 * i]);
+		const int low = text_hex_value(digest.data[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return "key";
+		key->digest[i] = (unsigned char)(high << 4 | low);
+	}
+	if (!text_time_parse(account_text(object, "created_at"), &key->created_at))
+		return "created_at";
+	key->account_count = json_array_size(accounts);
+	if (key->account_count > RECORDER_ACCOUNTS_MOST)
+		return "accounts";
+	for (size_t i = 0; i < key->account_count; i++) {
+		if (!id_parse(text_of_json(json_array_get(accounts, i)), &key->accounts[i]))
+			return "accounts";
+	}
+	return NULL;
+}
+
+static bool read_recorders(const json_t *list, struct roster *roster, struct fault *fault)
+{
+	roster->recorder_count = 0;
+	roster->recorders =
+		memory_check(calloc(json_array_size(list) + 1, sizeof *roster->recorders));
+	if ((list != NULL && !json_is_array(list)) || json_array_size(list) > ROSTER_RECORDERS_MOST)
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "\"recorders\" of the accounts file must be a list of at most "
+				   "%d recorders",
+				   ROSTER_RECORDERS_MOST);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct recorder_key *key = &roster->recorders[i];
+		const char *wrong = read_recorder_key(json_array_get(list, i), key);
+
+		if (wrong == NULL && roster_recorder(roster, slice_of(key->name)) != NULL)
+			wrong = "name";
+		if (wrong != NULL)
+			return fault_cause(fault, FAULT_INTERNAL, 0,
+					   "recorder %zu of the accounts file is malformed: %s",
+					   i + 1, wrong);
+		roster->recorder_count++;
+	}
+	return true;
+}
+
 static struct roster *read_roster_file(const json_t *file, struct slice text, struct fault *fault)
 {
 	const json_t *version = json_object_get(file, "version");
 	const json_t *list = json_object_get(file, "accounts");
+	const json_t *recorders = json_object_get(file, "recorders");
 	const bool has_checksum = json_object_get(file, "checksum") != NULL;
 
 	if (!json_is_integer(version) || json_integer_value(version) != FILE_VERSION ||
@@ -427,11 +522,13 @@ static struct roster *read_roster_file(const json_t *file, struct slice text, st
 		refuse_checksum(fault);
 		return NULL;
 	}
-	if (json_object_size(file) > (has_checksum ? 3 : 2)) {
-		fault_cause(fault, FAULT_INTERNAL, 0,
-			    "the accounts file has members other than \"version\", "
-			    "\"accounts\" and \"checksum\": restore it from a backup, or "
-			    "remove them if they were added by hand");
+	if (json_object_size(file) >
+	    2 + (size_t)(has_checksum ? 1 : 0) + (size_t)(recorders != NULL ? 1 : 0)) {
+		fault_cause(
+			fault, FAULT_INTERNAL, 0,
+			"the accounts file has members other than \"version\", "
+			"\"accounts\", \"recorders\" and \"checksum\": restore it from a backup, or "
+			"remove them if they were added by hand");
 		return NULL;
 	}
 
@@ -447,7 +544,7 @@ static struct roster *read_roster_file(const json_t *file, struct slice text, st
 		roster_close(roster);
 		return NULL;
 	}
-	if (sort_and_compare(roster, fault))
+	if (read_recorders(recorders, roster, fault) && sort_and_compare(roster, fault))
 		return roster;
 	roster_close(roster);
 	return NULL;
@@ -513,6 +610,7 @@ void roster_close(struct roster *roster)
 	free(roster->by_id);
 	free(roster->by_access_key);
 	free(roster->by_name);
+	free(roster->recorders);
 	free(roster);
 }
 
@@ -573,8 +671,26 @@ json_t *account_summary(const struct account *account)
 	return packed_account(account, json_integer((json_int_t)account->secret_count));
 }
 
-/* Writes one line per account, for reading and for grep. */
-struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
+static void append_recorder(struct buffer *text, const struct recorder_key *key)
+{
+	char time[TEXT_TIME_SIZE], digest[2 * DIGEST_SIZE + 1] = "", id[ID_TEXT_SIZE + 1];
+	json_t *accounts = json_array(), *object;
+
+	text_time_milliseconds(key->created_at, time);
+	text_hex(key->digest, sizeof key->digest, digest);
+	for (size_t i = 0; i < key->account_count; i++) {
+		id_print(&key->accounts[i], id);
+		array_put(accounts, json_string(id));
+	}
+	object = memory_check(json_pack("{s:s, s:s, s:s, s:o}", "name", key->name, "key", digest,
+					"created_at", time, "accounts", accounts));
+	buffer_append_json(text, object);
+	json_decref(object);
+}
+
+/* Writes one line per account, and per recorder, for reading and for grep. */
+struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count,
+			 const struct recorder_key *recorders, size_t recorder_count)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
 	char last_line[LAST_LINE_SIZE + 1];
@@ -597,6 +713,12 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 		json_decref(account); /* not adopted, because there may be a hundred thousand */
 	}
 	buffer_append_text(&text, "\n]");
+	for (size_t i = 0; i < recorder_count; i++) {
+		buffer_append_text(&text, i == 0 ? ",\"recorders\":[\n" : ",\n");
+		append_recorder(&text, &recorders[i]);
+	}
+	if (recorder_count > 0)
+		buffer_append_text(&text, "\n]");
 	print_last_line(buffer_slice(&text), last_line);
 	buffer_append_text(&text, last_line);
 	return buffer_slice(&text);

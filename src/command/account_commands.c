@@ -1,5 +1,6 @@
-/* anteroom account add, list, disable, enable, set, rotate, delete; anteroom token. They read or
- * change the accounts file; a running service notices changes by itself.
+/* anteroom account add, list, disable, enable, set, rotate, delete; anteroom recorder add, list,
+ * remove; anteroom token. They read or change the accounts file; a running service notices changes
+ * by itself.
  *
  * Secrets are written to standard output only.
  *
@@ -127,10 +128,9 @@ int command_account_list(const struct command *command, int argc, char **argv)
 				(void)snprintf(limits, sizeof limits, "  recordings=%lld",
 					       (long long)account->recordings);
 			if (account->recordings_gb != 0)
-				(void)snprintf(limits + strlen(limits),
-					       sizeof limits - strlen(limits),
-					       "  recordings_gb=%lld",
-					       (long long)account->recordings_gb);
+				(void)snprintf(
+					limits + strlen(limits), sizeof limits - strlen(limits),
+					"  recordings_gb=%lld", (long long)account->recordings_gb);
 			printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s%s%s%s\n",
 			       account->id_text, account->access_key_text,
 			       account->is_enabled ? "enabled" : "disabled", account->secret_count,
@@ -190,6 +190,81 @@ int command_account_set(const struct command *command, int argc, char **argv)
 	}
 	if (!use_directory(command, directory, true, &fault) ||
 	    !accounts_set(directory, operands[0], name, value, NULL, &fault))
+		return command_failed(command, &fault);
+	return EXIT_SUCCESS;
+}
+
+/* ---- recorders ---- */
+
+int command_recorder_add(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL, *accounts = NULL;
+	const char *name = NULL;
+	const struct option_row rows[] = {
+		DATA_ROW(&directory),
+		{ "account", "ACCOUNT,...", "makes recordings of these accounts alone",
+		  TO_TEXT(&accounts) },
+	};
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
+	struct fault fault = FAULT_INITIAL;
+	struct secret secret;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (!use_directory(command, directory, true, &fault) ||
+	    !accounts_add_recorder(directory, &clock_system, name, accounts, &secret, &fault))
+		return command_failed(command, &fault);
+	printf("%s.%s\n", name, secret.text);
+	fprintf(stderr, "This key is not shown again. Put it into a file for anteroom record.\n");
+	explicit_bzero(&secret, sizeof secret);
+	return command_printed(command);
+}
+
+int command_recorder_list(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	const struct option_row rows[] = { DATA_ROW(&directory) };
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	struct fault fault = FAULT_INITIAL;
+	char time[TEXT_TIME_SIZE];
+	struct roster *roster;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (!use_directory(command, directory, false, &fault) ||
+	    !accounts_list(directory, &roster, &fault))
+		return command_failed(command, &fault);
+	printf("%-20s  %-24s  %s\n", "MADE", "NAME", "ACCOUNTS");
+	for (size_t i = 0; i < roster->recorder_count; i++) {
+		const struct recorder_key *key = &roster->recorders[i];
+
+		text_time_seconds(key->created_at, time);
+		printf("%-20s  %-24s  %s", time, key->name, key->account_count == 0 ? "all" : "");
+		for (size_t j = 0; j < key->account_count; j++) {
+			const struct account *account = roster_by_id(roster, &key->accounts[j]);
+			char id[ID_TEXT_SIZE + 1];
+
+			id_print(&key->accounts[j], id);
+			printf("%s%s", j > 0 ? "," : "", account != NULL ? account->name : id);
+		}
+		printf("\n");
+	}
+	roster_close(roster);
+	return command_printed(command);
+}
+
+int command_recorder_remove(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	const char *name = NULL;
+	const struct option_row rows[] = { DATA_ROW(&directory) };
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
+	struct fault fault = FAULT_INITIAL;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (!use_directory(command, directory, true, &fault) ||
+	    !accounts_remove_recorder(directory, name, &fault))
 		return command_failed(command, &fault);
 	return EXIT_SUCCESS;
 }

@@ -62,7 +62,8 @@ static int copy_all(void *context)
 	is_copied = accounts_list(copying->from, &roster, &fault) &&
 		    store_gdbm_backup(store, store_copy, NULL, &watch, &fault) &&
 		    accounts_file_replace(copying->to,
-					  roster_text(arena, roster->accounts, roster->count),
+					  roster_text(arena, roster->accounts, roster->count,
+						      roster->recorders, roster->recorder_count),
 					  &fault);
 	progress_end(&progress);
 	roster_close(roster);

@@ -51,7 +51,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	id_print(&account.id, account.id_text);
 	id_print(&account.access_key, account.access_key_text);
 	memset(account.secrets[0].text, 'A', SECRET_TEXT_SIZE);
-	roster = roster_parse(roster_text(arena, &account, 1), &fault);
+	roster = roster_parse(roster_text(arena, &account, 1, NULL, 0), &fault);
 	if (roster == NULL)
 		abort();
 	roster->generation = 1;

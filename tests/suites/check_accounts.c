@@ -662,11 +662,11 @@ END_TEST
 START_TEST(text_of_a_roster_can_be_read)
 {
 	struct roster *roster = roster_parse(slice_of(files[2].text), &fault);
-	struct slice text = roster_text(arena, roster->accounts, roster->count);
+	struct slice text = roster_text(arena, roster->accounts, roster->count, roster->recorders, roster->recorder_count);
 	struct roster *again = roster_parse(text, &fault);
 
 	ck_assert_ptr_nonnull(again);
-	ck_assert(slice_equal(text, roster_text(arena, again->accounts, again->count)));
+	ck_assert(slice_equal(text, roster_text(arena, again->accounts, again->count, again->recorders, again->recorder_count)));
 	ck_assert_mem_eq(roster->accounts, again->accounts, 2 * sizeof *roster->accounts);
 	roster_close(again);
 	roster_close(roster);
@@ -770,7 +770,7 @@ START_TEST(each_of_many_accounts_is_found)
 		strcpy(account->secrets[0].text, SECRET_1);
 	}
 
-	struct roster *roster = roster_parse(roster_text(arena, accounts, CROWD), &fault);
+	struct roster *roster = roster_parse(roster_text(arena, accounts, CROWD, NULL, 0), &fault);
 
 	ck_assert_msg(roster != NULL, "%s", fault.cause);
 	for (int i = 0; i < CROWD; i++) {
