@@ -89,4 +89,10 @@ struct slice access_livekit_token(struct arena *arena, const struct clock *clock
 				  const struct access_server *server,
 				  const struct access_guest *guest);
 
+/* Writes the members of the access of a recorder, which nobody sees and which publishes nothing, to
+ * a LiveKit: without an entry. times: in seconds since 1970. */
+void access_write_recorder(struct arena *arena, const struct access_server *server,
+			   struct slice room_id, struct slice identity, int64_t now,
+			   int64_t expires, struct json_writer *answer);
+
 #endif

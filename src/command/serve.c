@@ -18,6 +18,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
 #include "resources/live/server_rooms.h"
+#include "resources/recordings/recorders.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
 #include "resources/record_kind.h"
@@ -354,6 +355,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->misses = misses_open(environment->clock);
 	environment->door_polls = door_polls_open(options->door_per_address);
 	environment->kept_usage = kept_usage_open();
+	environment->recorders = recorders_open();
 	environment->joins = join_log_open();
 	environment->metrics = metrics_open(routes);
 	environment->history = history_open(environment);
@@ -400,6 +402,7 @@ static void close_program(struct program *program)
 	history_close(program->environment.history);
 	metrics_close(program->environment.metrics);
 	join_log_close(program->environment.joins);
+	recorders_close(program->environment.recorders);
 	kept_usage_close(program->environment.kept_usage);
 	door_polls_close(program->environment.door_polls);
 	misses_close(program->environment.misses);

@@ -173,6 +173,46 @@ struct slice access_livekit_token(struct arena *arena, const struct clock *clock
 	return livekit_token(&access);
 }
 
+/* canPublish and canPublishData that are missing mean true. */
+static struct slice livekit_recorder_token(struct arena *arena, const struct access_server *server,
+					   struct slice room_id, struct slice identity, int64_t now,
+					   int64_t expires)
+{
+	struct json_writer claims = writer_begin(arena, true);
+
+	writer_text(&claims, "iss", text_of_json(json_object_get(server->config, "api_key")));
+	writer_text(&claims, "sub", identity);
+	writer_integer(&claims, "nbf", now);
+	writer_integer(&claims, "exp", expires);
+	writer_open(&claims, "video", '{');
+	writer_text(&claims, "room", room_id);
+	writer_flag(&claims, "roomJoin", true);
+	writer_flag(&claims, "canPublish", false);
+	writer_flag(&claims, "canPublishData", false);
+	writer_flag(&claims, "canSubscribe", true);
+	writer_flag(&claims, "hidden", true);
+	writer_flag(&claims, "recorder", true);
+	writer_close(&claims, '}');
+	return jwt_with_secret(arena, (struct slice){ NULL, 0 }, &claims,
+			       text_of_json(json_object_get(server->config, "api_secret")));
+}
+
+void access_write_recorder(struct arena *arena, const struct access_server *server,
+			   struct slice room_id, struct slice identity, int64_t now,
+			   int64_t expires, struct json_writer *answer)
+{
+	char time[TEXT_TIME_SIZE];
+
+	writer_text(answer, "backend", server->name);
+	writer_plain(answer, "type", slice_of(backend_type_name(server->type)));
+	writer_text(answer, "url", server->url);
+	writer_text(answer, "room", room_id);
+	writer_plain(answer, "token",
+		     livekit_recorder_token(arena, server, room_id, identity, now, expires));
+	text_time_seconds(expires * 1000, time);
+	writer_plain(answer, "expires_at", slice_of(time));
+}
+
 /* ---- requests ---- */
 
 /* Returns a token with one grant. room: the only room that it is for; empty for all. */

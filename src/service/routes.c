@@ -19,6 +19,7 @@
 #include "resources/access/keys.h"
 #include "resources/templates/roles.h"
 #include "resources/codes/room_codes.h"
+#include "resources/recordings/recorders.h"
 #include "resources/rooms/rooms.h"
 #include "resources/backends/signing_keys.h"
 #include "resources/templates/templates.h"
@@ -502,6 +503,10 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_receive, "hearBackend",
 	  .is_open = true, .is_internal = true,
 	  DOC("Takes an event that a media server has signed.") },
+
+	{ METHOD_POST,   "/v2/recorders/{recorder_name}/report", ROUTE_READ_FIRST, job_report, "reportRecorder",
+	  .is_open = true, .is_internal = true,
+	  DOC("Takes what a recorder reports, and tells it what to do.") },
 
 	{ METHOD_GET,    "/v2/active-rooms/{room_id}", ROUTE_READ, active_rooms_get, "getActiveRoom",
 	  NEEDS(LIVE_READ), ANSWER(active_room_shape), FROM_INSIDE,

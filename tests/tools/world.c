@@ -11,6 +11,7 @@
 #include "directory.h"
 #include "resources/audit.h"
 #include "resources/door/door_polls.h"
+#include "resources/recordings/recorders.h"
 #include "resources/misses.h"
 #include "resources/record_kind.h"
 #include "store_failing.h"
@@ -154,6 +155,7 @@ void world_start(struct world *world)
 	open_accounts(world);
 	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
+	environment->recorders = recorders_open();
 	environment->door_polls = door_polls_open(door_most != 0 ? door_most : DOOR_ADDRESS_MOST);
 	if (environment->join_seconds == 0)
 		environment->join_seconds = 3600;
@@ -172,6 +174,7 @@ void world_stop(struct world *world)
 	if (world->receiver != NULL)
 		sender_close(world->sender);
 	door_polls_close(world->environment.door_polls);
+	recorders_close(world->environment.recorders);
 	misses_close(world->environment.misses);
 	token_memory_close(world->environment.tokens);
 	accounts_close(world->environment.accounts);

@@ -59,6 +59,15 @@ static bool job_is_held(const struct job *job)
 
 /* ---- ends ---- */
 
+/* The last media, or the stop if more was recorded after it, which is cut. */
+static void take_end(struct job *job, int64_t now)
+{
+	if (job->media != 0 && (job->stopped == 0 || job->media < job->stopped))
+		job->stopped = job->media;
+	if (job->stopped == 0)
+		job->stopped = now;
+}
+
 /* What is recorded ends here. The room may be recorded again. */
 static unsigned job_let_go(struct job *job, int64_t now)
 {
@@ -66,8 +75,7 @@ static unsigned job_let_go(struct job *job, int64_t now)
 	job->joining = now;
 	job->asked = 0;
 	job->removes = job->shows_pause = false;
-	if (job->media != 0)
-		job->stopped = job->media;
+	take_end(job, now);
 	return ACT_LET_GO | ACT_SEEN;
 }
 
@@ -78,10 +86,7 @@ static unsigned job_end(struct job *job, enum job_status status, int64_t now)
 	job->status = status;
 	job->is_open = false;
 	job->ended = now;
-	if (job->media != 0)
-		job->stopped = job->media;
-	else if (job->stopped == 0)
-		job->stopped = now;
+	take_end(job, now);
 	job->asked = job->interrupted = job->lost = 0;
 	job->wants_pause = job->shows_pause = job->removes = false;
 	return acts;

@@ -1,0 +1,67 @@
+/* Recorders: programs that make recordings (anteroom record), each with a key (accounts/roster.h).
+ * They report every second or two; what they reported last is in the memory of each process, and in
+ * a record of each, which is at most RECORDERS_STORED_EVERY old.
+ *
+ * Threads: any; the lock is held only for a look-up.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_RECORDINGS_RECORDERS_H
+#define RESOURCES_RECORDINGS_RECORDERS_H
+
+#include "accounts/accounts.h"
+#include "resources/stored/recorder_record.h"
+
+/* Milliseconds. */
+#define RECORDERS_STORED_EVERY 5000
+/* A recorder takes nothing if its folder has less free space than both. */
+#define RECORDER_FREE_LEAST ((uint64_t)2 << 30)
+#define RECORDER_FREE_PERCENT 5
+/* Nor if it is busier, in thousandths. */
+#define RECORDER_BUSY_MOST 850
+/* The version of the reports, and the largest one in bytes. */
+#define RECORDER_VERSION 1
+#define RECORDER_REPORT_MOST ((size_t)64 << 10)
+
+struct recorders;
+
+struct recorders *recorders_open(void);
+void recorders_close(struct recorders *recorders);
+
+/* Notes what a recorder has reported. NULL is allowed. */
+void recorders_note(struct recorders *recorders, const struct recorder *reported);
+/* Replaces what a record says by what is known in memory, if that is newer. NULL is allowed. */
+void recorders_refresh(struct recorders *recorders, struct arena *arena, struct recorder *recorder);
+
+/* The key of the caller; fails with 401. *key is in the arena. */
+bool recorder_authorize(struct call *call, struct slice name, struct recorder_key *key,
+			struct fault *fault);
+
+/* Reads the recorders that have a key and may serve the account, with what was reported last. */
+bool recorders_of_account(struct call *call, struct recorder **recorders, size_t *n,
+			  struct fault *fault);
+
+enum recorder_state {
+	RECORDER_FREE,
+	RECORDER_BUSY,
+	RECORDER_FULL,
+	RECORDER_DRAINING,
+	RECORDER_LOST
+};
+#define RECORDER_STATES (RECORDER_LOST + 1)
+extern const char *const recorder_state_names[RECORDER_STATES];
+enum recorder_state recorder_state_now(const struct recorder *recorder, int64_t lease, int64_t now);
+/* True if it has space for another recording. */
+bool recorder_has_space(uint64_t free_bytes, uint64_t total_bytes);
+
+/* The last checks of a start: 409 `No recorder is installed`, 503 `Not enough space for
+ * recordings`. job: with its folder. */
+bool recorders_check_start(struct call *call, const struct job *job, struct fault *fault);
+/* Sets *can to true if one of them would take the job now. */
+bool recorders_can_take(struct call *call, const struct job *job, bool *can, struct fault *fault);
+
+/* GET /v2/recorders. */
+handler recorders_list;
+/* POST /v2/recorders/{recorder_name}/report (job_report.c). */
+handler job_report;
+
+#endif

@@ -1,0 +1,115 @@
+/* See resources/recordings/job_order.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/recordings/job_order.h"
+
+#include "resources/media/media_join.h"
+
+/* Milliseconds that a recorder may go on after maxDuration without an answer of the service. */
+#define UNTIL_LEEWAY 60000
+
+struct slice job_identity(struct arena *arena, const struct job *job, uint32_t epoch)
+{
+	return slice_of(arena_text(arena, "recorder-%s-%lu",
+				   id_as_text(arena, &job->stored.id).data, (unsigned long)epoch));
+}
+
+bool job_server(struct call *call, const struct job *job, struct access_server *access,
+		struct server *server, int64_t *ttl, bool *is_there, struct fault *fault)
+{
+	struct template_record template;
+	const struct backend *backend;
+	struct room_record room;
+	struct media *media = arena_zero(call->arena, sizeof *media);
+
+	if (!room_find(call, &job->stored.parent, STORE_TO_SHOW, &room, is_there, fault))
+		return false;
+	if (!*is_there)
+		return true;
+	if (!template_load(call, &room.template_id, &template, fault) ||
+	    !media_load(call, STORE_TO_SHOW, media, fault))
+		return false;
+	backend = media_backend_of(media, &template);
+	*is_there = backend != NULL && backend->type == BACKEND_LIVEKIT;
+	if (!*is_there)
+		return true;
+	*server = backend_server(call, backend);
+	*ttl = backend->ttl;
+	*access = (struct access_server){
+		.type = backend->type,
+		.name = backend->name,
+		.url = backend->url,
+		.config = server->config,
+		.alg = backend->alg,
+	};
+	return true;
+}
+
+static bool write_join(struct call *call, const struct job *job, struct json_writer *body,
+		       struct fault *fault)
+{
+	const int64_t now = call->now / 1000;
+	struct access_server access;
+	struct server server;
+	bool is_there;
+	int64_t ttl;
+
+	if (!job_server(call, job, &access, &server, &ttl, &is_there, fault))
+		return false;
+	if (!is_there)
+		return true;
+	writer_open(body, "join", '{');
+	access_write_recorder(call->arena, &access, id_as_text(call->arena, &job->stored.parent),
+			      job_identity(call->arena, job, job->epoch), now, now + ttl, body);
+	writer_close(body, '}');
+	return true;
+}
+
+bool job_order_write(struct call *call, const struct job *job, struct json_writer *body,
+		     struct fault *fault)
+{
+	const struct job_look *look = &job->look;
+	char account[ID_TEXT_SIZE + 1];
+
+	id_print(&call->account, account);
+	writer_open(body, "order", '{');
+	writer_plain(body, "page", SLICE("/record/"));
+	if (job_wants(job) != WANT_STOP && !write_join(call, job, body, fault))
+		return false;
+	writer_open(body, "look", '{');
+	writer_integer(body, "width", look->width);
+	writer_integer(body, "height", look->height);
+	writer_integer(body, "fps", look->fps);
+	writer_integer(body, "video_kbps", look->video_kbps);
+	writer_integer(body, "audio_kbps", look->audio_kbps);
+	writer_flag(body, "audio_only", look->is_audio_only);
+	writer_plain(body, "consent", slice_of(job_consent_names[look->consent]));
+	if (look->roles.size > 0)
+		writer_json(body, "roles", look->roles);
+	writer_flag(body, "chat", look->has_chat);
+	if (job->is_test)
+		writer_flag(body, "test", true);
+	writer_close(body, '}');
+	writer_plain(body, "dir",
+		     slice_of(arena_text(call->arena, "%s/%s/%s", account,
+					 id_as_text(call->arena, &job->stored.parent).data,
+					 id_as_text(call->arena, &job->stored.id).data)));
+	writer_time_milliseconds(body, "until", job->created + job->most + UNTIL_LEEWAY);
+	if (job->status >= JOB_STOPPING && job->stopped != 0)
+		writer_time_milliseconds(body, "stopped_at", job->stopped);
+	writer_open(body, "pauses", '[');
+	for (size_t i = 0; i < job->pause_count; i++) {
+		const struct job_pause *pause = &job->pauses[i];
+
+		writer_open(body, NULL, '{');
+		writer_time_milliseconds(body, "from", pause->from);
+		if (pause->to != 0)
+			writer_time_milliseconds(body, "to", pause->to);
+		else
+			writer_json(body, "to", SLICE("null"));
+		writer_close(body, '}');
+	}
+	writer_close(body, ']');
+	writer_close(body, '}');
+	return true;
+}
