@@ -193,6 +193,8 @@ struct call {
 	struct api_key *key;
 	struct ban *ban;
 	struct session *session;
+	struct job *recording;
+	struct asset *recording_asset;
 	struct live_view *view; /* who calls about a room in session */
 	struct door *door;
 	struct door_ticket *door_ticket;

@@ -25,6 +25,8 @@ extern const struct shape recording_start_shape;
 extern const struct shape recording_list_query;
 extern const struct shape recording_asset_list_query;
 extern const struct shape presigned_url_query;
+/* The query of a link. */
+extern const struct shape recording_file_query;
 /* The response of presigned-url. */
 extern const struct shape presigned_url_shape;
 

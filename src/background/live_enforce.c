@@ -462,7 +462,7 @@ static bool take_notice(struct live_watch *watch, struct pending_request *pendin
 }
 
 static void notify_people_of(struct live_watch *watch, struct watched_room *room,
-				 enum room_news news, int64_t now)
+			     enum room_news news, int64_t now)
 {
 	struct notice *notice;
 

@@ -48,7 +48,9 @@ static struct slice source_text(const struct call *call, const struct read *read
 	case READ_QUERY:
 		return call_query_text(call, read->member);
 	case READ_TOKEN:
-		return call->app_token->subject.room_id;
+		/* A route may have a management token instead. */
+		return call->app_token != NULL ? call->app_token->subject.room_id
+					       : (struct slice){ NULL, 0 };
 	case READ_ENTRY:
 		return call->app_token->subject.entry.size > STORE_NAME_MAX
 			       ? (struct slice){ NULL, 0 }

@@ -231,7 +231,7 @@ static const struct field recording_config_fields[] = {
 };
 const struct shape recording_config_shape = {
 	"RecordingConfig", FIELDS(recording_config_fields),
-	.doc = "How rooms are recorded. Stored and returned; Anteroom itself records nothing.",
+	.doc = "How rooms are recorded; of the kinds, only browserComposite has an effect.",
 };
 static const struct field recording_config_item = { .name = NULL, OBJECT(recording_config_shape) };
 

@@ -23,8 +23,8 @@ static const struct shape gap_shape = {
 };
 static const struct field gap_item = { .name = NULL, OBJECT(gap_shape) };
 static const struct field size_fields[] = {
-	{ "height", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Height in pixels.") },
-	{ "width",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Width in pixels.") },
+	{ "height", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("px"), DOC("Height in pixels.") },
+	{ "width",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("px"), DOC("Width in pixels.") },
 };
 static const struct shape size_shape = {
 	"RecordingSize", FIELDS(size_fields), .doc = "The size of the picture.",
@@ -37,14 +37,15 @@ static const struct shape metadata_shape = {
 	"RecordingMetadata", FIELDS(metadata_fields), .doc = "What is known about a file.",
 };
 
+static const struct field thumbnail_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 #define OWN_MEMBERS_OF_AN_ASSET \
 	{ "type",       ONE_OF("room-composite", "chat"), FLAGS(FIELD_REQUIRED), DOC("What the file has: the call, or what was written in it.") }, \
 	{ "path",       TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("file:///6925c84100000000000000a1/6925c84100000000000000b1/6925c84100000000000000c1/recording.mp4"), \
 	  DOC("Where it is: file:/// with its path in the folder of recordings.") }, \
-	{ "thumbnails", ANY(), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE), DOC("Always null.") }, \
+	{ "thumbnails", LIST_OF(thumbnail_item), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE), DOC("Always null.") }, \
 	{ "metadata",   OBJECT(metadata_shape), FLAGS(FIELD_REQUIRED), DOC("What is known about the file.") }, \
 	{ "duration",   INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("s"), DOC("How long it plays, rounded down.") }, \
-	{ "size",       INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("bytes"), DOC("Its size.") }, \
+	{ "size",       INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Its size in bytes.") }, \
 	{ "status",     ONE_OF("completed", "missing"), FLAGS(FIELD_REQUIRED), DOC("missing if the file was not found in its folder.") }, \
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When it was finished.") }
 

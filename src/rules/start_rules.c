@@ -93,6 +93,13 @@ const struct shape presigned_url_shape = {
 	"PresignedUrl", FIELDS(presigned_url_fields), .doc = "A link to a file.",
 };
 
+static const struct field recording_file_query_fields[] = {
+	{ "expires",   TEXT(any_text), EXAMPLE("1796040000"), DOC("Until when the link is valid, in seconds since 1970.") },
+	{ "signature", TEXT(any_text), DOC("What makes the link valid.") },
+	{ "inline",    TEXT(any_text), EXAMPLE("1"), DOC("1 if browsers show the file.") },
+};
+const struct shape recording_file_query = { "RecordingFileQuery", FIELDS(recording_file_query_fields) };
+
 /* clang-format on */
 
 static void check_picture(struct rule_context *context, const json_t *object)

@@ -22,6 +22,7 @@
 #include "resources/recordings/recorders.h"
 #include "resources/rooms/rooms.h"
 #include "resources/backends/signing_keys.h"
+#include "resources/recordings/recordings.h"
 #include "resources/templates/templates.h"
 #include "resources/events/webhooks.h"
 #include "resources/garbage.h"
@@ -34,12 +35,14 @@
 #include "rules/history_rules.h"
 #include "rules/key_rules.h"
 #include "rules/import_rules.h"
+#include "rules/job_rules.h"
 #include "rules/list_rules.h"
 #include "rules/live_rules.h"
 #include "rules/media_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
+#include "rules/start_rules.h"
 #include "rules/template_rules.h"
 #include "rules/webhook_rules.h"
 #include "service/bulk.h"
@@ -123,6 +126,11 @@
 #define MAY_NOT_ACT "From inside: the person is not in the room, or the role lacks the permission."
 #define VIEWS "A person inside asked more than twice in a second, or called more than ten times."
 #define CALLS "A person inside called more than ten times in a second."
+
+#define MAY_NOT_RECORD \
+	"From inside: the person is not in the room, or the role lacks browserRecording or the powers of a moderator."
+#define MAY_NOT_READ_RECORDINGS \
+	"With a join token: the role lacks browserRecording or the powers of a moderator, or the token is not valid now."
 
 /* Rules that only the handler can check, because they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
@@ -645,6 +653,71 @@ const struct route routes[] = {
 	  NEEDS(SESSIONS_READ), QUERY(usage_query), ANSWER(usage_shape),
 	  LOADS(PAGE(usage)), MAY_READ(READ_ONLY(kind_usage_now)), TRIPS(1, 1),
 	  DOC("Returns how many sessions, people and minutes there were, by day.") },
+
+	{ METHOD_POST,   "/v2/recordings/room/{room_id}/start", ROUTE_WRITE, recording_start, "startRecording",
+	  NEEDS(RECORDINGS_WRITE), WHOLE(recording_start_shape), ANSWER(recording_shape), FROM_INSIDE,
+	  FORBIDDEN("The room is disabled. " MAY_NOT_RECORD),
+	  CONFLICT("Nobody is in the room, a recording is running, too many are; the media server, the storage or the "
+		   "recorders are not such that it can be recorded."),
+	  TOO_MANY("A person inside called more than ten times in a second, or started a recording less than ten seconds "
+		   "ago."),
+	  RULES({ "destinationOfTemplate", "destination is one of the template's, and given if there are several." }),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(7, 7),
+	  DOC("Starts a recording of a room.") },
+	{ METHOD_POST,   "/v2/recordings/room/{room_id}/stop", ROUTE_WRITE, recordings_stop, "stopRecordings",
+	  NEEDS(RECORDINGS_WRITE), NO_BODY, LIST(recording_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_RECORD), TOO_MANY(CALLS),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(4, 4),
+	  DOC("Stops the recording of a room.") },
+	{ METHOD_POST,   "/v2/recordings/room/{room_id}/pause", ROUTE_WRITE, recordings_pause, "pauseRecordings",
+	  NEEDS(RECORDINGS_WRITE), NO_BODY, LIST(recording_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_RECORD), TOO_MANY(CALLS),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(4, 4),
+	  DOC("Pauses the recording of a room.") },
+	{ METHOD_POST,   "/v2/recordings/room/{room_id}/resume", ROUTE_WRITE, recordings_resume, "resumeRecordings",
+	  NEEDS(RECORDINGS_WRITE), NO_BODY, LIST(recording_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_RECORD), TOO_MANY(CALLS),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(4, 4),
+	  DOC("Resumes a paused recording of a room.") },
+	{ METHOD_POST,   "/v2/recordings/{recording_id}/stop", ROUTE_WRITE, recording_stop, "stopRecording",
+	  NEEDS(RECORDINGS_WRITE), NO_BODY, ANSWER(recording_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_RECORD), TOO_MANY(CALLS),
+	  LOADS(CHANGED(recording)), TRIPS(4, 4),
+	  DOC("Stops a recording. One that has stopped is returned as it is.") },
+	{ METHOD_GET,    "/v2/recordings", ROUTE_READ, recordings_list, "listRoomRecordings",
+	  NEEDS(RECORDINGS_READ), QUERY(recording_list_query), LIST(listed_recording_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_RECORDINGS), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), PAGE(recordings)), TRIPS(1, 1),
+	  DOC("Lists recordings, newest first.") },
+	{ METHOD_GET,    "/v2/recordings/{recording_id}", ROUTE_READ, recording_get, "getRecording",
+	  NEEDS(RECORDINGS_READ), ANSWER(recording_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_RECORDINGS), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), SHOWN(recording)), TRIPS(2, 2),
+	  DOC("Returns a recording with its files.") },
+	{ METHOD_GET,    "/v2/recording-assets", ROUTE_READ, recording_assets_list, "listRecordingAssets",
+	  NEEDS(RECORDINGS_READ), QUERY(recording_asset_list_query), LIST(recording_asset_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_RECORDINGS), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), PAGE(recording_assets)), TRIPS(1, 1),
+	  DOC("Lists the files of recordings, newest first.") },
+	{ METHOD_GET,    "/v2/recording-assets/{asset_id}", ROUTE_READ, recording_assets_get, "getRecordingAsset",
+	  NEEDS(RECORDINGS_READ), ANSWER(recording_asset_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_RECORDINGS), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), SHOWN(recording_asset)), TRIPS(1, 1),
+	  DOC("Returns a file of a recording.") },
+	{ METHOD_GET,    "/v2/recording-assets/{asset_id}/presigned-url", ROUTE_READ, recording_assets_sign,
+	  "signRecordingAsset",
+	  NEEDS(RECORDINGS_READ), QUERY(presigned_url_query), ANSWER(presigned_url_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_RECORDINGS), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), SHOWN(recording_asset)), TRIPS(1, 1),
+	  DOC("Returns a link to a file, which needs no token.") },
+	{ METHOD_DELETE, "/v2/recording-assets/{asset_id}", ROUTE_WRITE, recording_assets_delete, "deleteRecordingAsset",
+	  NEEDS(RECORDINGS_WRITE), CONFLICT("The recording has not ended."),
+	  LOADS(CHANGED(recording_asset)), TRIPS(3, 3),
+	  DOC("Deletes a file of a recording.") },
+	{ METHOD_GET,    "/v2/recording-files/{customer_id}/{asset_id}", ROUTE_READ, recording_files_get, "getRecordingFile",
+	  QUERY(recording_file_query), CONTENT("application/octet-stream"), .is_open = true,
+	  FORBIDDEN("The link is not valid, or the account is disabled."), TRIPS(1, 1),
+	  DOC("Returns the file of a link that was made for it.") },
 
 	{ METHOD_POST,   "/v2/bans", ROUTE_WRITE, bans_create, "createBan",
 	  NEEDS(BANS_WRITE), WHOLE(new_ban_shape), ANSWER(ban_shape),

@@ -333,7 +333,8 @@ END
 			"$scratch/lighttpd.pid" "$scratch/lighttpd.log"
 		printf 'accesslog.filename = "%s"\nserver.upload-dirs = ( "%s" )\n' \
 			"$scratch/lighttpd-access.log" "$scratch"
-		sed -e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
+		sed -e "s|/var/lib/anteroom-recordings|$scratch/recordings|" \
+			-e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
 			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/lighttpd|$scratch|" -e "$embed" \
 			"$source/packaging/examples/lighttpd.conf"
 		cat <<'END'
@@ -341,7 +342,7 @@ server.modules += ( "mod_extforward" )
 extforward.forwarder = ( "127.0.0.1" => "trust" )
 END
 	} >lighttpd.conf
-	sed "s|@PAGES@|$scratch/pages|" "$source/packaging/lighttpd/server.conf.in" >server.conf
+	sed "s|@PAGES@|$scratch/pages|; s|@RECORDINGS@|$scratch/recordings|" "$source/packaging/lighttpd/server.conf.in" >server.conf
 	lighttpd -f lighttpd.conf
 }
 
@@ -383,7 +384,7 @@ try_proxy_fcgi()
 		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
 			-e "s|/usr/share/anteroom/apache|$scratch|" -e "$embed" "$source/packaging/examples/apache.conf"
 	} >apache.conf
-	sed "s|@PAGES@|$scratch/pages|" "$source/packaging/apache/server.conf.in" >server.conf
+	sed "s|@PAGES@|$scratch/pages|; s|@RECORDINGS@|$scratch/recordings|" "$source/packaging/apache/server.conf.in" >server.conf
 	apache2 -f "$scratch/apache.conf" -k start
 }
 

@@ -10,16 +10,20 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "background/door_watch.h"
 #include "background/live_watch.h"
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
+#include "resources/recordings/job_merge.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/backends/signing_keys.h"
 #include "accounts/token.h"
@@ -319,8 +323,32 @@ static const struct driver drivers[] = {
 	  .is_numbered_later = true },
 };
 
+/* The folder of recordings, which has an id as the one of a recorder has. */
+static struct {
+	char path[PATH_MAX];
+	struct recordings recordings;
+} folder = { .recordings = { .times = RECORDING_TIMES } };
+
+static void open_folder(struct world *world)
+{
+	char marker[PATH_MAX];
+	FILE *file;
+
+	if (snprintf(folder.path, sizeof folder.path, "%s/recordings", world->directory) >=
+		    PATH_MAX ||
+	    snprintf(marker, sizeof marker, "%.4000s/.anteroom", folder.path) >= PATH_MAX ||
+	    (mkdir(folder.path, 0700) != 0 && errno != EEXIST))
+		abort();
+	file = fopen(marker, "w");
+	if (file == NULL || fputs("0123456789abcdef01234567\n", file) < 0 || fclose(file) != 0)
+		abort();
+	folder.recordings.folder = folder.path;
+	world->environment.recordings = &folder.recordings;
+}
+
 static void open_parts(struct world *world)
 {
+	open_folder(world);
 	world->environment.kept_usage = kept_usage_open();
 	world->environment.live_queue = live_queue_open();
 }

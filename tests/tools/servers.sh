@@ -175,7 +175,8 @@ fill_in()
 {
 	sed -e "${4-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$3.sock|" \
 		-e "s|@PORT@|$port|; s|@NEXT_PORT@|$((port + 1))|" \
-		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' -e "s|@PAGES@|$scratch/pages|" "$1" >"$2"
+		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' -e "s|@PAGES@|$scratch/pages|" \
+		-e "s|@RECORDINGS@|$scratch/recordings|" "$1" >"$2"
 }
 
 # A sed script that enables TLS in the installed site, as its comment describes, with the certificate and

@@ -380,7 +380,8 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		/* The program is slower under a sanitizer. */
 		"-e \"s|^fastcgi_read_timeout 30s|fastcgi_read_timeout "
 		"$((30 * ${CK_TIMEOUT_MULTIPLIER:-1}))s|\" "
-		"-e 's|@ACCESS_LOG@|access.log|; s|@PAGES@|pages|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
+		"-e 's|@ACCESS_LOG@|access.log|; s|@PAGES@|pages|' -e 's|@PARTS@/||' "
+		"-e \"s|@RECORDINGS@|$1/recordings|\" \"$0\" >\"$1/$2\"",
 		NULL,
 		wire->directory,
 		to,

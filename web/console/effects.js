@@ -42,7 +42,7 @@ const EFFECTS = {
 	"role/permissions/unmute": ["Lets programs of people inside unmute others, if LiveKit has room.enable_remote_unmute; the call does not do so.", "Nothing, because Anteroom cannot ask them."],
 	"role/permissions/changeRole": ["Lets people inside change the roles of others.", "With endRoom, removeOthers and mute it makes people moderators of the media server."],
 	"role/permissions/sendRoomState": ["Shows people who is inside before they join, with roomState.enabled, and lets their programs list those inside. In the call everybody sees all names.", "Nothing, because Anteroom does not know who is inside."],
-	"role/permissions/browserRecording": ["Nothing, because Anteroom starts no recording.", "Lets moderators record with Jitsi Meet and Galene; with others nothing."],
+	"role/permissions/browserRecording": ["Lets moderators start, pause and stop recordings.", "Lets moderators record with Jitsi Meet and Galene; with others nothing."],
 	"role/permissions/rtmpStreaming": ["Nothing, because Anteroom starts no stream.", "Lets moderators stream with Jitsi Meet; with others nothing."],
 	"role/permissions/hlsStreaming": ["Nothing, because Anteroom starts no stream."],
 	"role/permissions/pollRead": ["Nothing, because Anteroom has no polls. Your own client can read it."],
@@ -54,7 +54,7 @@ const EFFECTS = {
 	"role/maxPeerCount": ["Nobody is let in beyond this number, and whoever comes in all the same is put out. With -1 nobody can join.", "With -1 nobody can join. Otherwise nothing, and not_enforced has max_peers."],
 	"role/admission": ["With ask, people wait until somebody inside, or a program, lets them in.", "With ask, people wait until a program or the console lets them in."],
 	"settings/region": ["Nothing, because rooms are where the media server is. A new room has the same value, unless it names one."],
-	"settings/recording": ["Nothing, because Anteroom records nothing. Rooms show it, and the credentials of the upload are kept."],
+	"settings/recording": ["Rooms show it, and the credentials of the upload are kept. With an upload, a room cannot be recorded."],
 	"settings/roomState/enabled": ["Shows people whose role has sendRoomState who is inside, before they join.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/messageInterval": ["How often a page asks again who is inside; the join page at most every 10 seconds.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/sendPeerList": ["Names the first of those inside; otherwise only their number is told.", "Nothing, because Anteroom does not know who is inside."],
@@ -63,10 +63,10 @@ const EFFECTS = {
 	"settings/backend": ["The media server of the rooms; without it, the account's default."],
 	"settings/agents/*/agentName": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],
 	"settings/agents/*/metadata": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],
-	"destinations/browserRecordings": ["Nothing, because Anteroom records, streams and transcribes nothing. A role that is renamed or deleted is so here, too."],
-	"destinations/rtmpDestinations": ["Nothing, because Anteroom records, streams and transcribes nothing."],
-	"destinations/hlsDestinations": ["Nothing, because Anteroom records, streams and transcribes nothing."],
-	"destinations/transcriptions": ["Nothing, because Anteroom records, streams and transcribes nothing. A role that is renamed or deleted is so here, too."],
+	"destinations/browserRecordings": ["What a recording looks like, how long it may last, and whom it hears.", "Nothing, because only rooms at a LiveKit server are recorded."],
+	"destinations/rtmpDestinations": ["Nothing, because Anteroom streams and transcribes nothing."],
+	"destinations/hlsDestinations": ["Nothing, because Anteroom streams and transcribes nothing."],
+	"destinations/transcriptions": ["Nothing, because Anteroom streams and transcribes nothing. A role that is renamed or deleted is so here, too."],
 };
 
 /**

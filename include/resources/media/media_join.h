@@ -49,8 +49,8 @@ void media_read_role(const json_t *role, const struct template_record *template,
 		     struct access_guest *guest);
 /* Returns true if the role has the permission. */
 bool media_permits(const json_t *role, const char *permission);
-/* Returns true if people with the role are moderators at a media server: the role has `moderator`, or
- * else all powers of one. */
+/* Returns true if people with the role are moderators at a media server: the role has `moderator`,
+ * or else all powers of one. */
 bool media_moderates(const json_t *role);
 /* Returns what people with the role lack to start and stop what this permission is about, a
  * recording (browserRecording), a live stream (hlsStreaming) or an external stream (rtmpStreaming):

@@ -10,6 +10,7 @@
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/recordings/job_events.h"
+#include "resources/recordings/recording_folder.h"
 #include "resources/stored/room_record.h"
 
 const struct recording_times *recording_times_of(const struct call *call)
@@ -23,10 +24,11 @@ const struct recording_times *recording_times_of(const struct call *call)
 struct slice recordings_folder_id(const struct call *call)
 {
 	const struct recordings *recordings = call->environment->recordings;
+	char id[FOLDER_ID_MOST + 1];
 
-	return recordings == NULL || recordings->folder_id == NULL
-		       ? SLICE("")
-		       : slice_of(recordings->folder_id);
+	return recordings != NULL && folder_read_id(recordings->folder, id)
+		       ? arena_copy(call->arena, slice_of(id))
+		       : SLICE("");
 }
 
 /* ---- what follows ---- */

@@ -1,0 +1,32 @@
+/* What a recording that starts is made of: the room, its template, and the body of the start.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_RECORDINGS_RECORDING_START_H
+#define RESOURCES_RECORDINGS_RECORDING_START_H
+
+#include "resources/recordings/job_merge.h"
+#include "resources/stored/room_record.h"
+
+/* A room in which a recording is to start; borrowed. */
+struct recorded_room {
+	const struct room_record *room;
+	const struct template_record *template; /* of the room */
+	const struct live *live; /* value.data NULL if it is not in session */
+};
+
+/* Fills the first part of a job of the type recording, but started_by, started_name, start_actor
+ * and is_automatic. body: of the start (rules/start_rules.h); NULL for none. Sets
+ * FAULT_INVALID_BODY at /destination. */
+bool recording_fill(struct call *call, const struct recorded_room *in, const json_t *body,
+		    struct job *job, struct fault *fault);
+/* Returns the body of a recording that starts by itself (autoStart of a destination of the
+ * template), or NULL if none does. */
+json_t *recording_starting(struct call *call, const struct template_record *template);
+
+/* The refusals that depend on the room and the account: the media server, the storage, and what the
+ * files of the account may fill. */
+bool recording_check_server(struct call *call, const struct recorded_room *in, struct fault *fault);
+bool recording_check_storage(struct call *call, const struct recorded_room *in,
+			     struct fault *fault);
+
+#endif

@@ -1,0 +1,38 @@
+/* Handlers of recordings: jobs (resources/stored/job_record.h) of the type recording, and the files
+ * that they made (assets).
+ *
+ * A caller is a program with a management token or an API key; or somebody inside the room, whose
+ * role may record, with a join token. The latter sees fewer members, and reads without being
+ * inside.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_RECORDINGS_RECORDINGS_H
+#define RESOURCES_RECORDINGS_RECORDINGS_H
+
+#include "resources/reads.h"
+#include "resources/stored/job_record.h"
+
+/* What a path names, for call->recording. */
+extern const struct loading load_recording;
+extern const struct loading load_recording_asset;
+/* The caller who reads: a program, or the holder of a join token whose role may record. */
+extern const struct loading load_recording_reader;
+extern const struct loading load_recordings, load_recording_assets;
+
+/* /v2/recordings */
+handler recording_start;
+handler recordings_stop, recordings_pause, recordings_resume; /* by room */
+handler recording_stop;
+handler recordings_list;
+handler recording_get;
+
+/* /v2/recording-assets */
+handler recording_assets_list;
+handler recording_assets_get;
+handler recording_assets_sign;
+handler recording_assets_delete;
+
+/* /v2/recording-files */
+handler recording_files_get;
+
+#endif

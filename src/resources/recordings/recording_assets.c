@@ -1,0 +1,154 @@
+/* The files of recordings: lists them, signs links to them, and deletes them. See
+ * resources/recordings/recordings.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/recordings/recordings.h"
+
+#include "accounts/token.h"
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/lists.h"
+#include "resources/live/live_caller.h"
+#include "resources/recordings/job_answer.h"
+#include "resources/recordings/recording_files.h"
+#include "rules/start_rules.h"
+
+static bool is_not_found(struct fault *fault)
+{
+	return fault_set(fault, FAULT_NOT_FOUND, "recording asset not found");
+}
+
+/* The file of the path. The caller, whom an earlier load of the route has found, sees the room. */
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
+{
+	struct asset *asset = arena_zero(call->arena, sizeof *asset);
+	struct id id;
+
+	call->recording_asset = asset;
+	if (id_parse(call->parameters[0], &id) &&
+	    !record_get(&asset_table, call->transaction, &id, load_reading(call, load), asset,
+			fault))
+		return false;
+	return (asset->stored.value.data != NULL &&
+		(call->app_token == NULL || id_compare(&call->view->room.id, &asset->room) == 0)) ||
+	       is_not_found(fault);
+}
+
+static const struct read reads_of_path[] = { READ_BY_ID(kind_asset), READS_END };
+const struct loading load_recording_asset = { .load = load_of_path, .reads = reads_of_path };
+
+/* ---- lists ---- */
+
+struct asset_filter {
+	bool has_room, has_session;
+	struct id room, session;
+	struct slice status, type; /* data NULL: any */
+};
+
+static void prepare_list(struct call *call)
+{
+	struct asset_filter *filter = arena_zero(call->arena, sizeof *filter);
+	struct list *list = list_prepare(call, filter);
+	const struct slice room = call_query_text(call, "room_id");
+	const struct slice session = call_query_text(call, "session_id");
+	const struct slice own = call->app_token != NULL ? call->app_token->subject.room_id : room;
+
+	filter->status = call_query_text(call, "status");
+	filter->type = call_query_text(call, "type");
+	filter->has_room = own.data != NULL;
+	filter->has_session = session.data != NULL;
+	if (filter->has_room)
+		list->has_page = list->has_page && id_parse(own, &filter->room) &&
+				 (room.data == NULL || slice_equal(room, own));
+	if (filter->has_session)
+		list->has_page = list->has_page && id_parse(session, &filter->session);
+	list->is_filtered = true;
+}
+
+static const struct read reads_of_list[] = { READ_LIST(kind_asset, list_first_page), READS_END };
+const struct loading load_recording_assets = { .prepare = prepare_list, .reads = reads_of_list };
+
+static bool filter_wants(const struct asset_filter *filter, const struct asset *asset)
+{
+	if (filter->has_room && id_compare(&asset->room, &filter->room) != 0)
+		return false;
+	if (filter->has_session && id_compare(&asset->session, &filter->session) != 0)
+		return false;
+	if (filter->type.data != NULL && !slice_is(filter->type, asset_type_names[asset->type]))
+		return false;
+	return filter->status.data == NULL ||
+	       slice_is(filter->status, "missing") == asset->is_missing;
+}
+
+static bool add_assets(struct list *list, const struct store_record *records, size_t n,
+		       struct fault *fault)
+{
+	struct call *call = list->call;
+
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		struct json_writer body = writer_begin(call->arena, false);
+		struct asset asset;
+
+		if (!record_read(&asset_table, call->arena, &records[i], &asset, fault))
+			return false;
+		if (!filter_wants(list->filter, &asset))
+			continue;
+		asset_write(call, &body, &asset, false);
+		list_add_item(list, &asset.stored.id);
+		call_part(call, writer_end(&body));
+	}
+	return true;
+}
+
+bool recording_assets_list(struct call *call, struct fault *fault)
+{
+	struct list *list = call->list;
+
+	list_open(list);
+	return (!list->has_page || list_add_pages(list, &kind_asset, add_assets, fault)) &&
+	       list_close(list, fault);
+}
+
+/* ---- one ---- */
+
+bool recording_assets_get(struct call *call, struct fault *fault)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+
+	(void)fault;
+	asset_write(call, &body, call->recording_asset, false);
+	return call_answer(call, writer_end(&body));
+}
+
+bool recording_assets_sign(struct call *call, struct fault *fault)
+{
+	const struct asset *asset = call->recording_asset;
+	const json_t *sent = json_object_get(call->query, "presign_duration");
+	const bool is_inline = json_is_true(json_object_get(call->query, "inline"));
+	struct json_writer body = writer_begin(call->arena, false);
+	const int64_t seconds = sent != NULL		     ? json_integer_value(sent)
+				: asset->presign_seconds > 0 ? (int64_t)asset->presign_seconds
+							     : LINK_SECONDS_USUAL;
+	const struct slice url = recording_link(call, asset, call->now / 1000 + seconds, is_inline);
+
+	if (url.data == NULL)
+		return is_not_found(fault);
+	writer_plain(&body, "id", id_as_text(call->arena, &asset->stored.id));
+	writer_text(&body, "path", asset_path_text(call->arena, asset));
+	writer_text(&body, "url", url);
+	writer_integer(&body, "expiry", seconds);
+	return call_answer(call, writer_end(&body));
+}
+
+bool recording_assets_delete(struct call *call, struct fault *fault)
+{
+	const struct asset *asset = call->recording_asset;
+	struct job job;
+
+	if (!job_load(call, &asset->stored.parent, STORE_TO_SHOW, &job, fault))
+		return false;
+	if (job.is_open)
+		return fault_set(fault, FAULT_CONFLICT, "Recording is not finished");
+	return asset_remove(call, asset, fault) && call_answer_nothing(call);
+}

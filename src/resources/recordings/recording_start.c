@@ -1,0 +1,165 @@
+/* See resources/recordings/recording_start.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/recordings/recording_start.h"
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+#include "resources/media/media_join.h"
+#include "resources/recordings/recording_plan.h"
+#include "resources/stored.h"
+#include "resources/templates/template_parts.h"
+
+/* Returns what the template says about recordings. */
+static struct recording_sources sources_of(struct call *call,
+					   const struct template_record *template)
+{
+	struct recording_sources sources = {
+		.config = template_recordings(call, template),
+		.browser_recordings =
+			json_object_get(template_part_document(call, template, PART_DESTINATIONS),
+					"browserRecordings"),
+		.subscriptions = arena_json(call->arena, json_object()),
+	};
+
+	for (size_t i = 0; i < template->role_count; i++) {
+		const struct template_role *role = &template->roles[i];
+		json_t *subscribed = json_object_get(
+			json_object_get(template_role_document(call, template, role),
+					"subscribeParams"),
+			"subscribeToRoles");
+
+		if (subscribed == NULL)
+			subscribed = arena_json(call->arena, json_array());
+		json_object_set(sources.subscriptions, arena_copy(call->arena, role->name).data,
+				subscribed);
+	}
+	return sources;
+}
+
+json_t *recording_starting(struct call *call, const struct template_record *template)
+{
+	const struct recording_sources sources = sources_of(call, template);
+	const struct slice name = recording_plan_starting(&sources);
+	json_t *body;
+
+	if (name.data == NULL)
+		return NULL;
+	body = arena_json(call->arena, json_object());
+	json_object_set_new(body, "destination", json_of_text(name));
+	return body;
+}
+
+static struct slice names_text(struct arena *arena, const char *const *names, size_t n)
+{
+	json_t *list = arena_json(arena, json_array());
+
+	for (size_t i = 0; i < n; i++)
+		array_put(list, json_string(names[i]));
+	return json_as_text(arena, list);
+}
+
+bool recording_fill(struct call *call, const struct recorded_room *in, const json_t *body,
+		    struct job *job, struct fault *fault)
+{
+	const struct recording_sources sources = sources_of(call, in->template);
+	const struct slice address = text_of_json(json_object_get(body, "meeting_url"));
+	const bool is_live = in->live->stored.value.data != NULL;
+	struct recording_plan plan;
+
+	if (!recording_plan_make(call->arena, &sources, body, &plan, fault))
+		return false;
+	job->stored.parent = in->room->id;
+	job->type = JOB_RECORDING;
+	job->session = is_live ? in->live->session : kind_only_id;
+	job->template_id = in->template->id;
+	job->room_name = in->room->name;
+	job->room_title = in->room->title;
+	job->meeting_url = address.data == NULL ? SLICE("") : address;
+	job->destination = plan.destination;
+	job->is_test = json_is_true(json_object_get(body, "test"));
+	job->look = (struct job_look){
+		.width = plan.width,
+		.height = plan.height,
+		.fps = plan.fps,
+		.video_kbps = plan.video_kbps,
+		.audio_kbps = plan.audio_kbps,
+		.is_audio_only = plan.audio_only,
+		.roles = plan.roles == NULL ? SLICE("") : json_as_text(call->arena, plan.roles),
+	};
+	job->most = (int64_t)plan.duration_most * 1000;
+	job->empty_most = (int64_t)plan.patience * 1000;
+	job->presign_seconds = plan.link_seconds;
+	job->not_enforced = names_text(call->arena, plan.not_enforced, plan.not_enforced_count);
+	job->folder = recordings_folder_id(call);
+	return true;
+}
+
+/* Only what is at a LiveKit server can be recorded. */
+bool recording_check_server(struct call *call, const struct recorded_room *in, struct fault *fault)
+{
+	const bool is_live = in->live->stored.value.data != NULL;
+	const struct backend *backend;
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	backend = is_live ? media_backend(&media, &in->live->backend)
+			  : media_backend_of(&media, in->template);
+	return (backend != NULL && backend->type == BACKEND_LIVEKIT) ||
+	       fault_set(fault, FAULT_CONFLICT, "This media server's calls cannot be recorded");
+}
+
+/* Returns the type of the storage that the room or its template names; data NULL for the folder of
+ * the service. */
+static struct slice storage_type(struct call *call, const struct recorded_room *in)
+{
+	const struct room_record *room = in->room;
+	const json_t *upload = NULL;
+
+	if (!room->follows_template && room->recording.size > 0)
+		upload = json_object_get(stored_json(call, room->recording, "room", &room->id),
+					 "upload_info");
+	if (upload == NULL)
+		upload = json_object_get(
+			json_object_get(template_part_document(call, in->template, PART_SETTINGS),
+					"recording"),
+			"upload");
+	return text_of_json(json_object_get(upload, "type"));
+}
+
+/* What the files of the account may fill, in bytes; 0 for any number. */
+static uint64_t account_bytes_most(const struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const uint64_t most = account == NULL ? 0 : (uint64_t)account->recordings_gb * 1000000000;
+
+	accounts_release(accounts, roster);
+	return most;
+}
+
+bool recording_check_storage(struct call *call, const struct recorded_room *in, struct fault *fault)
+{
+	const struct recordings *recordings = call->environment->recordings;
+	const struct slice type = storage_type(call, in);
+	const uint64_t most = account_bytes_most(call);
+	struct jobs jobs;
+
+	if (type.data != NULL)
+		return fault_explain(fault, FAULT_CONFLICT,
+				     "This storage cannot be used for recordings",
+				     "only the folder of the service can be used now, not \"%.*s\"",
+				     (int)type.size, type.data);
+	if (recordings == NULL || recordings->folder == NULL)
+		return fault_explain(fault, FAULT_CONFLICT, "No storage for recordings",
+				     "the service has no folder; start it with --recordings DIR");
+	if (most == 0)
+		return true;
+	return jobs_load(call, STORE_TO_SHOW, &jobs, fault) &&
+	       (jobs.bytes < most ||
+		fault_explain(fault, FAULT_CONFLICT, "Recordings fill their space",
+			      "this account may have %llu GB",
+			      (unsigned long long)(most / 1000000000)));
+}
