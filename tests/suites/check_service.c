@@ -25,6 +25,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/retries/kept_usage.h"
+#include "resources/stored/recorder_record.h"
 #include "resources/backends/signing_keys.h"
 #include "accounts/token.h"
 #include "case.h"
@@ -323,6 +324,8 @@ static const struct driver drivers[] = {
 	  .is_numbered_later = true },
 };
 
+#define FOLDER_ID "0123456789abcdef01234567"
+
 /* The folder of recordings, which has an id as the one of a recorder has. */
 static struct {
 	char path[PATH_MAX];
@@ -340,10 +343,35 @@ static void open_folder(struct world *world)
 	    (mkdir(folder.path, 0700) != 0 && errno != EEXIST))
 		abort();
 	file = fopen(marker, "w");
-	if (file == NULL || fputs("0123456789abcdef01234567\n", file) < 0 || fclose(file) != 0)
+	if (file == NULL || fputs(FOLDER_ID "\n", file) < 0 || fclose(file) != 0)
 		abort();
 	folder.recordings.folder = folder.path;
 	world->environment.recordings = &folder.recordings;
+}
+
+/* A recorder that has reported with this folder, for all accounts. */
+static void add_recorder(struct world *world)
+{
+	struct recorder recorder = {
+		.name = SLICE("studio"),
+		.boot = SLICE("boot"),
+		.folder = SLICE(FOLDER_ID),
+		.slots = 1,
+		.free_bytes = (uint64_t)100 << 30,
+		.total_bytes = (uint64_t)200 << 30,
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct secret secret;
+	struct call call;
+
+	if (!accounts_add_recorder(world->directory, &clock_system, "studio", NULL, &secret,
+				   &fault))
+		abort();
+	world_begin(world, &world->account.id, &call);
+	recorder.first_seen = recorder.seen = call.now;
+	if (!recorder_put(&call, &recorder, &fault))
+		abort();
+	world_commit(&call);
 }
 
 static void open_parts(struct world *world)
@@ -385,6 +413,7 @@ static bool begin(struct in_process *in_process)
 	world_open(&in_process->world, &options);
 	/* Cases know by how much the clock is ahead of the system's. */
 	world_move(&in_process->world, in_process->transport.ahead * 1000);
+	add_recorder(&in_process->world);
 	copy_account(in_process->world.environment.clock, &in_process->world.account,
 		     &in_process->transport.a);
 	if (!add_account(&in_process->transport, "b", &in_process->transport.b, problem)) {

@@ -155,11 +155,15 @@ bool recording_check_storage(struct call *call, const struct recorded_room *in, 
 	if (recordings == NULL || recordings->folder == NULL)
 		return fault_explain(fault, FAULT_CONFLICT, "No storage for recordings",
 				     "the service has no folder; start it with --recordings DIR");
-	if (most == 0)
-		return true;
-	return jobs_load(call, STORE_TO_SHOW, &jobs, fault) &&
-	       (jobs.bytes < most ||
-		fault_explain(fault, FAULT_CONFLICT, "Recordings fill their space",
-			      "this account may have %llu GB",
-			      (unsigned long long)(most / 1000000000)));
+	if (most > 0 && !jobs_load(call, STORE_TO_SHOW, &jobs, fault))
+		return false;
+	if (most > 0 && jobs.bytes >= most)
+		return fault_explain(fault, FAULT_CONFLICT, "Recordings fill their space",
+				     "this account may have %llu GB",
+				     (unsigned long long)(most / 1000000000));
+	/* A recorder gives the folder its id. */
+	return recordings_folder_id(call).size > 0 ||
+	       fault_explain(fault, FAULT_CONFLICT, "No recorder is installed",
+			     "no recorder has this folder: run anteroom record with the folder of "
+			     "serve --recordings");
 }

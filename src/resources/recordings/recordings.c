@@ -18,6 +18,7 @@
 #include "resources/route.h"
 #include "resources/recordings/job_answer.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_start.h"
 #include "resources/templates/template_parts.h"
 
@@ -304,7 +305,8 @@ bool recording_start(struct call *call, struct fault *fault)
 	if (!job.is_test && live_peers(&view->live) == 0)
 		return fault_set(fault, FAULT_CONFLICT, "Nobody is in the room");
 	if (!job_check_running(call, &job, fault) || !job_check_numbers(call, &job, fault) ||
-	    !recording_check_storage(call, &in, fault) || !check_pace(call, fault) ||
+	    !recording_check_storage(call, &in, fault) ||
+	    !recorders_check_start(call, &job, fault) || !check_pace(call, fault) ||
 	    !job_begin(call, &job, fault))
 		return false;
 	live_want(call, &view->room.id, ROOM_NOTIFY_JOBS);
