@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/slice.h"
 #include "command/command.h"
 
 enum option_kind {
@@ -95,6 +96,9 @@ int options_parse(const struct command *command, const struct option_row *rows, 
 /* Calls options_parse with an array of rows. */
 #define OPTIONS_PARSE(command, rows, argc, argv, operands) \
 	options_parse(command, rows, sizeof(rows) / sizeof((rows)[0]), argc, argv, operands)
+
+/* Reads a duration such as 90s or 15m, in seconds, at least `least`. */
+bool options_read_duration(struct slice text, int64_t least, int64_t *seconds);
 
 /* Prints "anteroom 1.2.3" and the licence. */
 void options_print_version(void);

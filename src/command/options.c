@@ -60,8 +60,7 @@ static bool parse_number(const struct command *command, const struct option_row 
 	return true;
 }
 
-/* Reads a duration in seconds, at least `least`. */
-static bool read_duration(struct slice text, int64_t least, int64_t *seconds)
+bool options_read_duration(struct slice text, int64_t least, int64_t *seconds)
 {
 	const struct slice digits = { text.data, text.size > 0 ? text.size - 1 : 0 };
 	int64_t number, unit = 0;
@@ -96,8 +95,8 @@ static bool parse_schedule(const struct command *command, const struct option_ro
 	schedule->count = 0;
 	while (rest.data != NULL) {
 		if (schedule->count == SCHEDULE_MOST ||
-		    !read_duration(text_split(rest, ',', &rest), 0,
-				   &schedule->seconds[schedule->count++]))
+		    !options_read_duration(text_split(rest, ',', &rest), 0,
+					   &schedule->seconds[schedule->count++]))
 			return wrong_value(command, row, text,
 					   "must be 1 to 32 durations such as 5s, 5m or 24h, with "
 					   "commas between them");
@@ -154,7 +153,7 @@ static bool parse_value(const struct command *command, const struct option_row *
 	case OPTION_NUMBER:
 		return parse_number(command, row, text);
 	case OPTION_DURATION:
-		return read_duration(slice_of(text), row->least, row->value.seconds) ||
+		return options_read_duration(slice_of(text), row->least, row->value.seconds) ||
 		       wrong_value(command, row, text,
 				   "must be a whole number followed by s, m, h or d, such as 24h, "
 				   "and at most 3650d");

@@ -18,6 +18,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
 #include "resources/live/server_rooms.h"
+#include "resources/recordings/job_merge.h"
 #include "resources/recordings/recorders.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
@@ -34,6 +35,7 @@
 #include "command/place.h"
 #include "command/process.h"
 #include "background/dispatcher.h"
+#include "background/job_watch.h"
 #include "background/keeper.h"
 #include "background/live_watch.h"
 #include "background/media_client.h"
@@ -67,6 +69,8 @@ struct serve_options {
 	const char *public_url, *client_url;
 	struct sender_options sender, media_sender;
 	struct schedule schedule;
+	const char *recordings, *recording_times;
+	struct recording_times times;
 	bool logs_access;
 	bool waits;
 };
@@ -80,6 +84,8 @@ struct program {
 	struct sender *sender; /* sends webhooks; NULL if this build has no sender */
 	struct sender *media_sender; /* asks media servers; the same */
 	struct lease *lease;
+	struct recordings recordings;
+	struct job_watch *job_watch;
 	struct service *service;
 	struct keeper *keeper;
 	struct edge *edge;
@@ -122,6 +128,8 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "session-keep", "DURATION", "how long the session of a room is kept after its end (default: 90d)", TO_DURATION_OR_0S(&options->session_keep) },
 		{ "stays-per-minute", "N", "how many stays of people in its rooms are stored for an account in a minute (default: 20000)", TO_NUMBER(&options->stays_per_minute, 2, 1000000) },
 		{ "door-per-address", "N", "how many people of one room may wait to be let in from one address (default: 200)", TO_NUMBER(&options->door_per_address, 1, DOOR_MOST) },
+		{ "recordings", "DIR", "the folder of the recordings, which anteroom record fills", TO_TEXT(&options->recordings) },
+		{ "recording-times", "NAME=DURATION,...", "other times for recordings: start, retry, lease, lost, join, sweep, live, output; for tests and slow machines", TO_TEXT(&options->recording_times) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
 	};
@@ -181,6 +189,62 @@ static bool check_urls(const struct serve_options *options, struct fault *fault)
 		flaw = client_url_flaw(slice_of(options->client_url));
 	return flaw == NULL || fault_cause(fault, FAULT_BAD_REQUEST, 0, "--client-url %s %s",
 					   options->client_url, flaw);
+}
+
+/* The times that --recording-times may change. */
+static const struct recording_time {
+	const char *name;
+	size_t member; /* offset of milliseconds in struct recording_times */
+} recording_time_rows[] = {
+	{ "start", offsetof(struct recording_times, start) },
+	{ "retry", offsetof(struct recording_times, retry) },
+	{ "lease", offsetof(struct recording_times, lease) },
+	{ "lost", offsetof(struct recording_times, lost) },
+	{ "join", offsetof(struct recording_times, join) },
+	{ "sweep", offsetof(struct recording_times, sweep) },
+	{ "live", offsetof(struct recording_times, live) },
+	{ "output", offsetof(struct recording_times, output) },
+};
+#define RECORDING_TIME_ROWS (sizeof recording_time_rows / sizeof recording_time_rows[0])
+
+/* Takes one NAME=DURATION. */
+static bool read_recording_time(struct slice item, struct recording_times *times)
+{
+	struct slice value;
+	const struct slice name = text_split(item, '=', &value);
+	int64_t seconds;
+
+	for (size_t i = 0; i < RECORDING_TIME_ROWS; i++) {
+		const struct recording_time *row = &recording_time_rows[i];
+
+		if (!slice_is(name, row->name))
+			continue;
+		if (value.data == NULL || !options_read_duration(value, 1, &seconds))
+			return false;
+		*(int64_t *)((char *)times + row->member) = seconds * 1000;
+		return true;
+	}
+	return false;
+}
+
+static bool read_recording_times(const struct serve_options *options, struct recording_times *times,
+				 struct fault *fault)
+{
+	struct slice rest = slice_of(options->recording_times != NULL ? options->recording_times
+								      : ""),
+		     item;
+
+	while (options->recording_times != NULL && rest.data != NULL) {
+		item = text_split(rest, ',', &rest);
+		if (!read_recording_time(item, times))
+			return fault_cause(
+				fault, FAULT_BAD_REQUEST, 0,
+				"--recording-times has \"%.*s\": must be start, "
+				"retry, lease, lost, join, sweep, live or output, = and a "
+				"duration such as 15s",
+				(int)item.size, item.data);
+	}
+	return true;
 }
 
 /* ---- the process ---- */
@@ -280,10 +344,10 @@ static void tick(void *program)
 }
 
 /* Returns the number of threads that use transactions: those of the edge, the keeper, the
- * dispatcher and the watch of live rooms. */
+ * dispatcher, and the watches of live rooms and of recordings. */
 static unsigned transaction_threads(const struct serve_options *options)
 {
-	return options->threads + edge_deferring_threads(options->threads) + 3;
+	return options->threads + edge_deferring_threads(options->threads) + 4;
 }
 
 static bool open_data(const struct serve_options *options, struct environment *environment,
@@ -371,6 +435,11 @@ static bool open_program(const struct serve_options *options, const struct ident
 		environment->server_rooms = server_rooms_open();
 		environment->live_watch = live_watch_open(environment, program->lease);
 	}
+	program->recordings.folder = options->recordings;
+	program->recordings.times = options->times;
+	environment->recordings = &program->recordings;
+	if (environment->live != LIVE_OFF)
+		program->job_watch = job_watch_open(environment, program->lease);
 	program->service = service_open(environment);
 	program->keeper = keeper_open(environment, program->lease);
 	edge.store = environment->store;
@@ -388,10 +457,12 @@ static void close_program(struct program *program)
 		store_stop_retrying(program->environment.store);
 	edge_close(program->edge);
 	live_watch_end(program->environment.live_watch);
+	job_watch_end(program->job_watch);
 	keeper_close(program->keeper);
 	service_close(program->service);
 	media_client_close(program->environment.media_client);
 	live_watch_close(program->environment.live_watch);
+	job_watch_close(program->job_watch);
 	dispatcher_close(program->environment.dispatcher);
 	server_rooms_close(program->environment.server_rooms);
 	live_queue_close(program->environment.live_queue);
@@ -418,6 +489,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 {
 	struct serve_options options = {
 		.socket_mode = 0660,
+		.times = RECORDING_TIMES,
 		.join_seconds = (int64_t)24 * 60 * 60,
 		.signing_key_age = SIGNING_KEY_AGE,
 		.log_keep = (int64_t)90 * 24 * 60 * 60,
@@ -455,6 +527,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 			options.threads = options.threads > 8 ? 2 * options.threads : 16;
 	}
 	if (!check_path(&options, &fault) || !check_urls(&options, &fault) ||
+	    !read_recording_times(&options, &options.times, &fault) ||
 	    !check_serving_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
 	status = EXIT_SUCCESS;

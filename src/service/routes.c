@@ -41,6 +41,7 @@
 #include "rules/media_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_code_rules.h"
+#include "rules/recorder_rules.h"
 #include "rules/room_rules.h"
 #include "rules/start_rules.h"
 #include "rules/template_rules.h"
@@ -512,6 +513,9 @@ const struct route routes[] = {
 	  .is_open = true, .is_internal = true,
 	  DOC("Takes an event that a media server has signed.") },
 
+	{ METHOD_GET,    "/v2/recorders", ROUTE_READ, recorders_list, "listRecorders",
+	  NEEDS(RECORDINGS_READ), LIST(recorder_shape), TRIPS(1, 1),
+	  DOC("Lists the recorders that may record rooms of the account and have reported.") },
 	{ METHOD_POST,   "/v2/recorders/{recorder_name}/report", ROUTE_READ_FIRST, job_report, "reportRecorder",
 	  .is_open = true, .is_internal = true,
 	  DOC("Takes what a recorder reports, and tells it what to do.") },

@@ -100,6 +100,7 @@ struct job_news {
 	const struct work_report *report; /* NEWS_REPORT, NEWS_TAKEN */
 	const struct job_room *room; /* NEWS_TIME */
 	int64_t lease; /* NEWS_TIME: until when somebody holds it; 0 if nobody does */
+	int64_t since; /* NEWS_TIME: what nobody could hold before then counts from then on */
 	const struct recording_times *times; /* NEWS_TIME */
 };
 
@@ -161,5 +162,33 @@ bool job_resume(struct call *call, struct job *job, struct slice peer, bool *is_
 /* Reads who is inside the room of a job, as the records have it. */
 bool job_room_read(struct call *call, const struct job *job, struct job_room *room,
 		   struct fault *fault);
+
+/* ---- the time (background/job_watch.h) ---- */
+
+/* Whether the media server lists the participant of a recorder. */
+enum job_listed { LISTED_UNKNOWN, LISTED_THERE, LISTED_GONE };
+
+/* A look at one job, whose time has come or about which a media server has answered. */
+struct job_turn {
+	struct id account, job;
+	int64_t created; /* of the job, as its work has it; 0: unknown */
+	int64_t since; /* as in struct job_news */
+	/* What a media server said: the participant of this epoch was removed (0: of none), or is
+	 * listed. */
+	uint32_t removed_epoch;
+	enum job_listed listed;
+	/* Results. */
+	unsigned acts;
+	struct id room;
+	uint32_t removes_epoch; /* the participant of this epoch is to be removed; 0: of none */
+	uint32_t asks_epoch; /* it is to be asked whether that of this epoch is listed; 0: no */
+};
+bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault);
+
+/* Builds the request that removes the participant of this epoch of a job from its room, or that asks
+ * whether it is there. *is_there: false if its room or its media server is gone. */
+struct asking;
+bool job_ask_server(struct call *call, const struct id *job, uint32_t epoch, bool removes,
+		    struct asking *asking, bool *is_there, struct fault *fault);
 
 #endif

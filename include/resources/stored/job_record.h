@@ -162,6 +162,7 @@ struct job {
 	uint32_t resumes;
 	bool was_started; /* beam.started.success was noted, so that there is one of it */
 	bool is_saved; /* completed after it had failed */
+	uint32_t cleared; /* the participants up to this epoch are removed from the room */
 	uint64_t asset_count;
 	uint64_t asset_bytes;
 	struct job_pause *pauses; /* oldest first, the last JOB_PAUSES_MOST */
@@ -204,6 +205,7 @@ struct jobs {
 	uint64_t open; /* that have not ended */
 	uint64_t running; /* from starting to stopping */
 	uint64_t waiting; /* that no recorder has taken yet */
+	uint64_t counts[JOB_TYPES][JOB_COMPLETED]; /* open ones by type and status */
 	uint64_t bytes; /* of all assets */
 };
 
@@ -238,7 +240,7 @@ bool job_find_holding(struct call *call, enum job_type type, const struct id *ro
 /* Reads the open jobs of a room, oldest first, at most JOBS_OF_ROOM_MOST, into the arena. */
 bool jobs_of_room(struct call *call, const struct id *room, struct job **jobs, size_t *n,
 		  struct fault *fault);
-bool job_put(struct call *call, const struct job *job, struct fault *fault);
+bool job_put(struct call *call, struct job *job, struct fault *fault);
 
 /* Reads the assets of a job, oldest first, at most JOB_FILES_MOST; they live in the arena. */
 bool assets_of_job(struct call *call, const struct id *job, struct asset **assets, size_t *n,

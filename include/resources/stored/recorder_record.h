@@ -60,7 +60,7 @@ bool recorders_read(struct call *call, struct recorder **recorders, size_t *n, s
 /* Loads the work of a job of the transaction's account. */
 bool work_load(struct call *call, const struct job *job, enum store_reading reading,
 	       struct work *work, struct fault *fault);
-bool work_put(struct call *call, const struct work *work, struct fault *fault);
+bool work_put(struct call *call, struct work *work, struct fault *fault);
 /* Removes a work; lets the next one of its account into the queue. */
 bool work_remove(struct call *call, const struct work *work, struct fault *fault);
 /* Stores a work that nobody holds in the queue in which it belongs. */

@@ -318,7 +318,11 @@ static unsigned merge_taken(struct job *job, const struct job_news *news)
 
 /* ---- the time ---- */
 
-/* Returns when a job that still starts fails. */
+static int64_t later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static unsigned merge_start(struct job *job, const struct job_news *news)
 {
 	if (news->now < job->created + news->times->start)
@@ -366,8 +370,8 @@ static unsigned merge_room(struct job *job, const struct job_news *news)
 		job->interrupted = job->grown;
 		acts |= ACT_CHANGED | ACT_INTERRUPTED | ACT_SEEN;
 	}
-	if (job->lost != 0 && now >= job->lost + news->times->lost && !job->wants_pause &&
-	    room->inside > 0 && !room->lists_recorder)
+	if (job->lost != 0 && now >= later_of(job->lost, news->since) + news->times->lost &&
+	    !job->wants_pause && room->inside > 0 && !room->lists_recorder)
 		acts |= job_fail(job, JOB_INTERNAL_ERROR,
 				 SLICE("The recorder was lost, and no other one took over."), now);
 	return acts;
@@ -413,6 +417,9 @@ int64_t job_due(const struct job *job, const struct job_room *room, int64_t leas
 		earlier(&due, lease);
 	if (job->asked != 0 && !job->removes)
 		earlier(&due, job->asked + TRUE_WITHIN);
+	/* Until it is removed, it is tried again. */
+	if (job->removes)
+		due = now + SEEN_AT_ONCE;
 	switch (job->status) {
 	case JOB_STARTING:
 		earlier(&due, job->created + times->start);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/recordings/job_order.h"
 
+#include "resources/asking.h"
 #include "resources/media/media_join.h"
 
 /* Milliseconds that a recorder may go on after maxDuration without an answer of the service. */
@@ -14,8 +15,8 @@ struct slice job_identity(struct arena *arena, const struct job *job, uint32_t e
 				   id_as_text(arena, &job->stored.id).data, (unsigned long)epoch));
 }
 
-bool job_server(struct call *call, const struct job *job, struct access_server *access,
-		struct server *server, int64_t *ttl, bool *is_there, struct fault *fault)
+bool job_server(struct call *call, const struct job *job, struct job_server *found, bool *is_there,
+		struct fault *fault)
 {
 	struct template_record template;
 	const struct backend *backend;
@@ -33,13 +34,14 @@ bool job_server(struct call *call, const struct job *job, struct access_server *
 	*is_there = backend != NULL && backend->type == BACKEND_LIVEKIT;
 	if (!*is_there)
 		return true;
-	*server = backend_server(call, backend);
-	*ttl = backend->ttl;
-	*access = (struct access_server){
+	found->backend = backend->id;
+	found->server = backend_server(call, backend);
+	found->ttl = backend->ttl;
+	found->access = (struct access_server){
 		.type = backend->type,
 		.name = backend->name,
 		.url = backend->url,
-		.config = server->config,
+		.config = found->server.config,
 		.alg = backend->alg,
 	};
 	return true;
@@ -49,18 +51,17 @@ static bool write_join(struct call *call, const struct job *job, struct json_wri
 		       struct fault *fault)
 {
 	const int64_t now = call->now / 1000;
-	struct access_server access;
-	struct server server;
+	struct job_server found;
 	bool is_there;
-	int64_t ttl;
 
-	if (!job_server(call, job, &access, &server, &ttl, &is_there, fault))
+	if (!job_server(call, job, &found, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
 	writer_open(body, "join", '{');
-	access_write_recorder(call->arena, &access, id_as_text(call->arena, &job->stored.parent),
-			      job_identity(call->arena, job, job->epoch), now, now + ttl, body);
+	access_write_recorder(
+		call->arena, &found.access, id_as_text(call->arena, &job->stored.parent),
+		job_identity(call->arena, job, job->epoch), now, now + found.ttl, body);
 	writer_close(body, '}');
 	return true;
 }
@@ -111,5 +112,37 @@ bool job_order_write(struct call *call, const struct job *job, struct json_write
 	}
 	writer_close(body, ']');
 	writer_close(body, '}');
+	return true;
+}
+
+bool job_ask_server(struct call *call, const struct id *id, uint32_t epoch, bool removes,
+		    struct asking *asking, bool *is_there, struct fault *fault)
+{
+	const int64_t now = call->now / 1000;
+	struct job_server found;
+	struct slice identity, room;
+	struct job job;
+
+	*is_there = false;
+	if (!job_load(call, id, STORE_TO_SHOW, &job, fault))
+		return false;
+	if (job.stored.value.data == NULL)
+		return true;
+	if (!job_server(call, &job, &found, is_there, fault))
+		return false;
+	if (!*is_there)
+		return true;
+	identity = job_identity(call->arena, &job, epoch);
+	room = id_as_text(call->arena, &job.stored.parent);
+	asking->account = call->account;
+	asking->backend = found.backend;
+	asking->rank = ASKED_TO_ENFORCE;
+	asking->room = job.stored.parent;
+	if (removes)
+		server_remove_person(call->arena, &found.server, now, room, identity,
+				     &asking->asked->request);
+	else
+		server_ask_person(call->arena, &found.server, now, room, identity,
+				  &asking->asked->request);
 	return true;
 }

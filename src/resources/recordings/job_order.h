@@ -10,10 +10,16 @@
 
 /* Returns the identity of a job's recorder in its room: recorder-JOB-EPOCH. */
 struct slice job_identity(struct arena *arena, const struct job *job, uint32_t epoch);
-/* Finds the LiveKit that the room of a job uses, as it is asked; *is_there is false if it has none
- * any more. */
-bool job_server(struct call *call, const struct job *job, struct access_server *access,
-		struct server *server, int64_t *ttl, bool *is_there, struct fault *fault);
+/* The LiveKit that the room of a job uses. */
+struct job_server {
+	struct id backend;
+	struct access_server access;
+	struct server server; /* as it is asked */
+	int64_t ttl; /* seconds for which access is given */
+};
+/* *is_there is false if the room is gone, or has no LiveKit any more. */
+bool job_server(struct call *call, const struct job *job, struct job_server *found, bool *is_there,
+		struct fault *fault);
 /* Writes the member `order`. Without `join` for a job that has stopped, or if its room or its media
  * server is gone. */
 bool job_order_write(struct call *call, const struct job *job, struct json_writer *body,

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/live_queue.h"
 #include "resources/recordings/job_events.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/stored/room_record.h"
@@ -33,15 +35,20 @@ struct slice recordings_folder_id(const struct call *call)
 
 /* ---- what follows ---- */
 
-/* Counts a job that is carried out no more, or that has ended. */
-static bool count_acts(struct call *call, unsigned acts, struct fault *fault)
+/* Counts a job that has another status than before. */
+static bool count_acts(struct call *call, const struct job *job, enum job_status before,
+		       unsigned acts, struct fault *fault)
 {
 	struct jobs jobs;
 
-	if ((acts & (ACT_LET_GO | ACT_ENDED)) == 0)
+	if (job->status == before && (acts & (ACT_LET_GO | ACT_ENDED)) == 0)
 		return true;
 	if (!jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
 		return false;
+	if (before < JOB_COMPLETED)
+		jobs.counts[job->type][before] -= jobs.counts[job->type][before] > 0 ? 1 : 0;
+	if (job->status < JOB_COMPLETED)
+		jobs.counts[job->type][job->status]++;
 	if ((acts & ACT_LET_GO) != 0)
 		jobs.running -= jobs.running > 0 ? 1 : 0;
 	if ((acts & ACT_ENDED) != 0)
@@ -101,6 +108,7 @@ static bool add_assets(struct call *call, struct job *job, const struct work_rep
 bool job_apply(struct call *call, struct job *job, struct work *work, const struct job_news *news,
 	       unsigned *acts, struct fault *fault)
 {
+	const enum job_status before = job->status;
 	struct asset *assets = NULL;
 	size_t asset_count = 0;
 
@@ -114,9 +122,11 @@ bool job_apply(struct call *call, struct job *job, struct work *work, const stru
 	if ((*acts & ACT_COMPLETED) != 0 && news->report != NULL &&
 	    !add_assets(call, job, news->report, &assets, &asset_count, fault))
 		return false;
-	if (!job_put(call, job, fault) || !count_acts(call, *acts, fault) ||
+	if (!job_put(call, job, fault) || !count_acts(call, job, before, *acts, fault) ||
 	    !job_note(call, job, *acts, assets, asset_count, fault))
 		return false;
+	if ((*acts & ACT_SEEN) != 0)
+		live_want(call, &job->stored.parent, ROOM_NOTIFY_JOBS);
 	if (work == NULL || work->stored.value.data == NULL)
 		return true;
 	if ((*acts & ACT_ENDED) != 0) {
@@ -263,6 +273,7 @@ bool job_begin(struct call *call, struct job *job, struct fault *fault)
 		return false;
 	jobs.open++;
 	jobs.running++;
+	jobs.counts[job->type][JOB_STARTING]++;
 	if (!job_put(call, job, fault) || !record_put(&jobs_table, call->transaction, &jobs, fault))
 		return false;
 	work.stored.id = work_id(job->created, &call->account, &job->stored.id);
@@ -321,4 +332,118 @@ bool job_resume(struct call *call, struct job *job, struct slice peer, bool *is_
 	struct job_news news = { .type = NEWS_RESUME, .peer = peer };
 
 	return job_call(call, job, &news, is_refused, fault);
+}
+
+/* ---- the time ---- */
+
+static void note_lost(struct call *call, const struct job *job)
+{
+	audit_note(call, "recorder.lost",
+		   &(const struct audit_data){
+			   .kind = "recorder",
+			   .id = job->recorder,
+			   .name = job->recorder,
+			   .actor = audit_service_text(call->arena),
+			   .more = { { "job_id", id_as_text(call->arena, &job->stored.id), false },
+				     { "room_id", id_as_text(call->arena, &job->stored.parent),
+				       false } } });
+}
+
+static bool account_is_enabled(const struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool is_enabled = account != NULL && account->is_enabled;
+
+	accounts_release(accounts, roster);
+	return is_enabled;
+}
+
+/* Says which participants have to go, and about which the media server is to be asked. */
+static void find_participants(const struct job *job, const struct job_news *news,
+			      struct job_turn *turn)
+{
+	const bool records = job->heard >= WORK_RUNNING && job->media != 0 && job->recorded > 0;
+
+	/* One that should be silent by now; or one that was lost when a stop came. */
+	if (job->removes ||
+	    (job->status >= JOB_POST_PROCESSING && job->lost != 0 && job->cleared < job->epoch))
+		turn->removes_epoch = job->epoch;
+	/* The one of the epoch before, once this one has media. */
+	else if (job->epoch > 1 && job->cleared < job->epoch - 1 && records)
+		turn->removes_epoch = job->epoch - 1;
+	if (job->status == JOB_RUNNING && job->lost != 0 && turn->listed == LISTED_UNKNOWN &&
+	    news->now >= (job->lost > news->since ? job->lost : news->since) + news->times->lost)
+		turn->asks_epoch = job->epoch;
+}
+
+bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault)
+{
+	struct job_room room;
+	struct job_news news = { .type = NEWS_TIME,
+				 .now = call->now,
+				 .peer = SLICE(""),
+				 .actor = SLICE(""),
+				 .room = &room,
+				 .since = turn->since,
+				 .times = recording_times_of(call) };
+	unsigned acts = 0, more = 0;
+	struct work work;
+	struct job job;
+	bool was_held;
+
+	turn->acts = 0;
+	turn->removes_epoch = turn->asks_epoch = 0;
+	if (!job_load(call, &turn->job, STORE_TO_CHANGE, &job, fault))
+		return false;
+	if (job.stored.value.data == NULL || !job.is_open) {
+		/* A work that nobody needs any more. */
+		job.stored.id = turn->job;
+		job.created = turn->created;
+		return turn->created == 0 ||
+		       (work_load(call, &job, STORE_TO_CHANGE, &work, fault) &&
+			(work.stored.value.data == NULL || work_remove(call, &work, fault)));
+	}
+	turn->room = job.stored.parent;
+	if (!work_load(call, &job, STORE_TO_CHANGE, &work, fault) ||
+	    !job_room_read(call, &job, &room, fault))
+		return false;
+	was_held = job.lost == 0 && job.epoch > 0;
+	/* Without an answer it may still be there. */
+	room.lists_recorder = turn->listed != LISTED_GONE;
+	news.lease = work.lease;
+	if (work.lease != 0 && work.lease < turn->since + news.times->lease)
+		news.lease = turn->since + news.times->lease;
+
+	if (turn->removed_epoch != 0 && job.cleared < turn->removed_epoch) {
+		job.cleared = turn->removed_epoch;
+		more |= ACT_CHANGED;
+	}
+	if (turn->removed_epoch == job.epoch && job.removes) {
+		news.type = NEWS_REMOVED;
+		if (!job_apply(call, &job, &work, &news, &acts, fault))
+			return false;
+		more |= acts;
+	}
+	if (!account_is_enabled(call) && job.status < JOB_STOPPING) {
+		news.type = NEWS_STOP;
+		news.reason = JOB_ROOM_ENDED;
+		if (!job_apply(call, &job, &work, &news, &acts, fault))
+			return false;
+		more |= acts;
+	}
+	news.type = NEWS_TIME;
+	if (job.is_open && !job_apply(call, &job, &work, &news, &acts, fault))
+		return false;
+	more |= acts;
+	if (was_held && (acts & ACT_RELEASED) != 0)
+		note_lost(call, &job);
+	turn->acts = more;
+	find_participants(&job, &news, turn);
+	if (!job.is_open)
+		return true;
+	work.due = job_due(&job, &room, work.lease, news.times, call->now);
+	return ((more & ACT_CHANGED) == 0 || job_put(call, &job, fault)) &&
+	       work_put(call, &work, fault);
 }

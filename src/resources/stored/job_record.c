@@ -145,6 +145,7 @@ static const struct member job_members[] = {
 	  AT(struct job, parts_before) },
 	{ "resumes", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, resumes) },
 	{ "was_started", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, was_started) },
+	{ "cleared", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, cleared) },
 	{ "saved", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, is_saved) },
 	{ "asset_count", AS_NUMBER(8, 0, UNLIMITED), HOLDS_END, MARKED(MEMBER_DERIVED),
 	  AT(struct job, asset_count) },
@@ -186,11 +187,27 @@ static const struct member asset_members[] = {
 };
 const struct record_table asset_table = { RECORD(struct asset, asset_members, 2, &kind_asset) };
 
+#define COUNT_OF(name_, type_, status_) \
+	{ \
+		name_, AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, counts[type_][status_]) \
+	}
 static const struct member jobs_members[] = {
 	{ "open", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, open) },
 	{ "running", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, running) },
 	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, waiting) },
 	{ "bytes", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, bytes) },
+	COUNT_OF("recording_starting", JOB_RECORDING, JOB_STARTING),
+	COUNT_OF("recording_running", JOB_RECORDING, JOB_RUNNING),
+	COUNT_OF("recording_stopping", JOB_RECORDING, JOB_STOPPING),
+	COUNT_OF("recording_post_processing", JOB_RECORDING, JOB_POST_PROCESSING),
+	COUNT_OF("live_starting", JOB_LIVE, JOB_STARTING),
+	COUNT_OF("live_running", JOB_LIVE, JOB_RUNNING),
+	COUNT_OF("live_stopping", JOB_LIVE, JOB_STOPPING),
+	COUNT_OF("live_post_processing", JOB_LIVE, JOB_POST_PROCESSING),
+	COUNT_OF("external_starting", JOB_EXTERNAL, JOB_STARTING),
+	COUNT_OF("external_running", JOB_EXTERNAL, JOB_RUNNING),
+	COUNT_OF("external_stopping", JOB_EXTERNAL, JOB_STOPPING),
+	COUNT_OF("external_post_processing", JOB_EXTERNAL, JOB_POST_PROCESSING),
 };
 const struct record_table jobs_table = { RECORD(struct jobs, jobs_members, 0, &kind_jobs) };
 
@@ -285,9 +302,13 @@ bool jobs_of_room(struct call *call, const struct id *room, struct job **jobs, s
 	return true;
 }
 
-bool job_put(struct call *call, const struct job *job, struct fault *fault)
+/* What is stored now is what the next put replaces. */
+bool job_put(struct call *call, struct job *job, struct fault *fault)
 {
-	return record_put(&job_table, call->transaction, job, fault);
+	const struct id id = job->stored.id;
+
+	return record_put(&job_table, call->transaction, job, fault) &&
+	       store_get(call->transaction, &kind_job, &id, STORE_TO_CHANGE, &job->stored, fault);
 }
 
 bool jobs_load(struct call *call, enum store_reading reading, struct jobs *jobs,

@@ -167,12 +167,15 @@ bool work_load(struct call *call, const struct job *job, enum store_reading read
 	return installation_leave(call, &account, is_done);
 }
 
-bool work_put(struct call *call, const struct work *work, struct fault *fault)
+/* What is stored now is what the next put replaces. */
+bool work_put(struct call *call, struct work *work, struct fault *fault)
 {
-	const struct id account = installation_enter(call);
+	const struct id account = installation_enter(call), id = work->stored.id;
 
 	return installation_leave(call, &account,
-				  record_put(&work_table, call->transaction, work, fault));
+				  record_put(&work_table, call->transaction, work, fault) &&
+					  store_get(call->transaction, &kind_work, &id,
+						    STORE_TO_CHANGE, &work->stored, fault));
 }
 
 bool works_read(struct call *call, const struct id *parent, size_t most, struct work **works,

@@ -1,0 +1,301 @@
+/* See background/job_watch.h. Times are clock_monotonic unless a comment says otherwise.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/job_watch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "background/media_client.h"
+#include "background/transact.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "records/kinds.h"
+#include "resources/audit_record.h"
+#include "resources/live/live_queue.h"
+#include "resources/recordings/job_merge.h"
+
+/* Milliseconds between two rounds; and works that one round looks at. */
+#define ROUND 200
+#define DUE_AT_ONCE 128
+/* Requests to media servers that are under way at most, of all accounts and of one. */
+#define REQUESTS_MOST 64
+#define REQUESTS_OF_ACCOUNT 8
+
+/* A request to a media server about the participant of a recorder. */
+struct job_request {
+	struct job_watch *watch;
+	struct job_request *next;
+	struct arena *arena;
+	struct asking asking;
+	struct asked asked;
+	struct id account, job;
+	uint32_t epoch;
+	bool removes; /* else it asks whether the participant is there */
+	bool has_ended; /* protected by the lock */
+};
+
+struct job_watch {
+	const struct environment *environment;
+	struct lease *lease;
+	struct transactor work;
+	struct arena *arena;
+	int64_t since; /* milliseconds since 1970: this process follows jobs from then on; 0: not */
+	struct job_request *requests;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ending;
+	bool ends; /* protected by the lock */
+};
+
+/* ---- requests to media servers ---- */
+
+static void request_done(void *context, struct asking *asking)
+{
+	struct job_request *request = context;
+
+	(void)asking;
+	pthread_mutex_lock(&request->watch->lock);
+	request->has_ended = true;
+	pthread_mutex_unlock(&request->watch->lock);
+}
+
+static bool request_may_begin(const struct job_watch *watch, const struct job_turn *turn,
+			      uint32_t epoch)
+{
+	size_t all = 0, own = 0;
+
+	for (const struct job_request *other = watch->requests; other != NULL;
+	     other = other->next) {
+		const bool is_own = id_compare(&other->account, &turn->account) == 0;
+
+		if (is_own && id_compare(&other->job, &turn->job) == 0 && other->epoch == epoch)
+			return false;
+		all++;
+		own += is_own;
+	}
+	return all < REQUESTS_MOST && own < REQUESTS_OF_ACCOUNT &&
+	       watch->environment->media_client != NULL && watch->environment->live == LIVE_ON;
+}
+
+static void request_begin(struct job_watch *watch, const struct job_turn *turn, uint32_t epoch,
+			  bool removes)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct job_request *request;
+	struct arena *arena;
+	bool is_there = false;
+
+	if (!request_may_begin(watch, turn, epoch))
+		return;
+	arena = arena_open();
+	request = arena_zero(arena, sizeof *request);
+	*request = (struct job_request){ .watch = watch,
+					 .arena = arena,
+					 .account = turn->account,
+					 .job = turn->job,
+					 .epoch = epoch,
+					 .removes = removes };
+	request->asking.asked = &request->asked;
+	request->asking.count = 1;
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &turn->account,
+					      &fault);
+
+		while (transact_again(&run))
+			run.is_done = job_ask_server(&run.call, &turn->job, epoch, removes,
+						     &request->asking, &is_there, &fault);
+		is_there = is_there && run.is_done;
+	}
+	if (!is_there) {
+		arena_close(arena);
+		return;
+	}
+	request->next = watch->requests;
+	watch->requests = request;
+	media_client_ask(watch->environment->media_client, &request->asking, request_done, request);
+}
+
+static void request_close(struct job_request *request)
+{
+	media_client_release(&request->asking);
+	arena_close(request->arena);
+}
+
+/* ---- one job ---- */
+
+/* Looks at a job, and begins what follows from it at its media server. */
+static void watch_job(struct job_watch *watch, struct job_turn *turn)
+{
+	const struct environment *environment = watch->environment;
+	struct fault fault = FAULT_INITIAL;
+
+	turn->since = watch->since;
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena,
+					      &turn->account, &fault);
+
+		while (transact_again(&run))
+			run.is_done = job_take_turn(&run.call, turn, &fault);
+		if (!run.is_done)
+			turn->acts = turn->removes_epoch = turn->asks_epoch = 0;
+	}
+	arena_reset(watch->arena);
+	if ((turn->acts & ACT_SEEN) != 0 && environment->live_queue != NULL)
+		live_queue_want(environment->live_queue, &turn->account, &turn->room,
+				ROOM_NOTIFY_JOBS);
+	if (turn->removes_epoch != 0)
+		request_begin(watch, turn, turn->removes_epoch, true);
+	if (turn->asks_epoch != 0)
+		request_begin(watch, turn, turn->asks_epoch, false);
+}
+
+/* A participant that is not there is as good as removed. */
+static void take_answer(struct job_watch *watch, struct job_request *request)
+{
+	const bool is_answered = request->asked.end == ASKED_ANSWERED;
+	const int status = is_answered ? request->asked.outcome.status : 0;
+	struct job_turn turn = { .account = request->account, .job = request->job };
+
+	if (request->removes && (status == 200 || status == 404))
+		turn.removed_epoch = request->epoch;
+	else if (!request->removes && status == 404)
+		turn.listed = LISTED_GONE;
+	else if (!request->removes && status == 200)
+		turn.listed = LISTED_THERE;
+	/* Without an answer, the next look asks again. */
+	if (turn.removed_epoch != 0 || turn.listed != LISTED_UNKNOWN)
+		watch_job(watch, &turn);
+}
+
+static void take_answers(struct job_watch *watch)
+{
+	struct job_request **place = &watch->requests;
+
+	while (*place != NULL) {
+		struct job_request *request = *place;
+		bool has_ended;
+
+		pthread_mutex_lock(&watch->lock);
+		has_ended = request->has_ended;
+		pthread_mutex_unlock(&watch->lock);
+		if (!has_ended) {
+			place = &request->next;
+			continue;
+		}
+		*place = request->next;
+		take_answer(watch, request);
+		request_close(request);
+		/* The answer may have begun another request, at the head of the list. */
+		place = &watch->requests;
+	}
+}
+
+/* ---- the thread ---- */
+
+/* Looks at the jobs that are due, the earliest first. Returns true if there may be more. */
+static bool watch_due(struct job_watch *watch)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct arena *arena = arena_open();
+	struct work *works = NULL;
+	bool is_last = true;
+	size_t n = 0;
+
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &audit_no_account,
+					      &fault);
+
+		while (transact_again(&run))
+			run.is_done = works_due(&run.call, clock_now(watch->environment->clock),
+						DUE_AT_ONCE, &works, &n, &is_last, &fault);
+		if (!run.is_done)
+			n = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct job_turn turn = { .account = works[i].account,
+					 .job = works[i].job,
+					 .created = works[i].created };
+
+		watch_job(watch, &turn);
+	}
+	arena_close(arena);
+	return n > 0 && !is_last;
+}
+
+static bool watch_waits(struct job_watch *watch, int64_t milliseconds)
+{
+	bool ends;
+
+	pthread_mutex_lock(&watch->lock);
+	if (!watch->ends && milliseconds > 0)
+		clock_wait(&watch->ending, &watch->lock, milliseconds);
+	ends = watch->ends;
+	pthread_mutex_unlock(&watch->lock);
+	return !ends;
+}
+
+static void *run_job_watch(void *context)
+{
+	struct job_watch *watch = context;
+	bool is_behind = false;
+
+	do {
+		is_behind = false;
+		if (!lease_hold(watch->lease)) {
+			watch->since = 0;
+			continue;
+		}
+		if (watch->since == 0)
+			watch->since = clock_now(watch->environment->clock);
+		take_answers(watch);
+		is_behind = watch_due(watch);
+		if (watch->work.has_committed)
+			store_flush(watch->environment->store);
+		watch->work.has_committed = false;
+	} while (watch_waits(watch, is_behind ? 0 : ROUND));
+	return NULL;
+}
+
+struct job_watch *job_watch_open(const struct environment *environment, struct lease *lease)
+{
+	struct job_watch *watch = memory_check(calloc(1, sizeof *watch));
+
+	watch->environment = environment;
+	watch->lease = lease;
+	watch->work = (struct transactor){ .environment = environment, .event = "job_not_merged" };
+	watch->arena = arena_open();
+	clock_condition_init(&watch->ending);
+	if (pthread_mutex_init(&watch->lock, NULL) != 0 ||
+	    pthread_create(&watch->thread, NULL, run_job_watch, watch) != 0)
+		ABORT("cannot create a lock or thread");
+	return watch;
+}
+
+void job_watch_end(struct job_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	watch->ends = true;
+	pthread_cond_signal(&watch->ending);
+	pthread_mutex_unlock(&watch->lock);
+	pthread_join(watch->thread, NULL);
+}
+
+void job_watch_close(struct job_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	while (watch->requests != NULL) {
+		struct job_request *next = watch->requests->next;
+
+		request_close(watch->requests);
+		watch->requests = next;
+	}
+	arena_close(watch->arena);
+	pthread_cond_destroy(&watch->ending);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch);
+}
