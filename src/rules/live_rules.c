@@ -126,6 +126,20 @@ static const struct shape hold_shape = {
 	"Hold", FIELDS(hold_fields), .doc = "What moderators hold in a room.",
 };
 static const struct field hold_item = { .name = NULL, OBJECT(hold_shape) };
+static const struct field may_item = { .name = NULL, ONE_OF("record") };
+static const struct field told_recording_fields[] = {
+	{ "type",  ONE_OF("recording", "live", "external"), FLAGS(FIELD_REQUIRED), DOC("What it is.") },
+	{ "state", ONE_OF("starting", "running", "paused", "interrupted"), FLAGS(FIELD_REQUIRED),
+	  DOC("What it does: starting, running and paused only once that is true; interrupted if nothing is recorded "
+	      "that should be.") },
+	{ "since", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Since when.") },
+	{ "by",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("ID of the peer who started it, or empty.") },
+	{ "name",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("That person's name at the start, or empty.") },
+};
+static const struct shape told_recording_shape = {
+	"RecordingOfRoom", FIELDS(told_recording_fields), .doc = "What people in a room are told of a recording.",
+};
+static const struct field told_recording_item = { .name = NULL, OBJECT(told_recording_shape) };
 static const struct field me_fields[] = {
 	{ "peer",       OBJECT(active_peer_shape), FLAGS(FIELD_REQUIRED), DOC("The caller.") },
 	{ "role",       OBJECT(my_role_shape), FLAGS(FIELD_REQUIRED), DOC("The caller's role.") },
@@ -142,6 +156,9 @@ static const struct field me_fields[] = {
 	{ "holds",      LIST_OF(hold_item), DOC("What is held in the room; only if the caller may mute others.") },
 	{ "door",       STATES_OF_A_DOOR, FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
 	  DOC("What the door of the room does; null if it does what roles and codes say.") },
+	{ "may",        LIST_OF(may_item), FLAGS(FIELD_REQUIRED), DOC("What the caller may start and stop.") },
+	{ "recordings", LIST_OF(told_recording_item), FLAGS(FIELD_REQUIRED),
+	  DOC("What is recorded in the room, oldest first.") },
 };
 const struct shape me_shape = {
 	"Me", FIELDS(me_fields), .doc = "What somebody inside a room is and may do there.",

@@ -379,6 +379,9 @@ static const struct field opened_fields[] = {
 	{ "inside",     OBJECT(opened_inside_shape),
 	  DOC("Who is inside, as far as it is known; missing unless the template's roomState is enabled and the role has "
 	      "sendRoomState. With it, the response has an ETag.") },
+	{ "recording",  ONE_OF("running", "automatic"),
+	  DOC("running if the room is recorded now, also if the recording is paused; automatic if it will be as soon as "
+	      "people are inside; else missing.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",

@@ -22,6 +22,7 @@ enum entry_moment {
 	ENTRY_NEW_INSIDE,
 	ENTRY_INSIDE,
 	ENTRY_ROLE,
+	ENTRY_RECORDINGS, /* with a code, without coming in */
 	ENTRY_MOMENTS
 };
 

@@ -18,6 +18,10 @@ handler join_livekit_settle;
 handler tickets_get;
 /* Returns what a code opens. Rejects codes like `join`, but counts only unknown codes. */
 handler join_describe;
+/* List the files of the recordings of the code's room, newest first, and sign links to them: for
+ * people whose role may record, who need not come in. */
+handler join_recordings;
+handler join_recording_link;
 /* Returns access to the media server for the holder of a join token. */
 handler token_join;
 handler token_join_settle;

@@ -49,10 +49,11 @@ handler active_rooms_settle_message;
 /* Completes the response that describes a code: `body`, to which it adds `room_state` and `inside`,
  * with an ETag, if the template and the role show who is inside before people join, and the room's
  * media server (NULL if there is none) reports it. Reads nothing if not, else the record of the
- * room and at most 200 people. role: the document of the code's role. */
+ * room and at most 200 people. role: the document of the code's role. recording: the member of this
+ * name, which stands last; empty for none. */
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			const struct backend *backend, struct json_writer *body,
-			struct fault *fault);
+			const struct backend *backend, struct slice recording,
+			struct json_writer *body, struct fault *fault);
 
 #endif

@@ -13,6 +13,9 @@
 struct slice recording_link(struct call *call, const struct asset *asset, int64_t expires,
 			    bool is_inline);
 
+/* Answers with a link as the query wants it (presigned_url_query in rules/start_rules.h). */
+bool recording_answer_link(struct call *call, const struct asset *asset, struct fault *fault);
+
 /* Finds the file of an asset in the folder of the service. Returns false if it is not there. */
 bool recording_file_is_there(const struct call *call, const struct asset *asset);
 

@@ -169,7 +169,8 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 	[ENTRY_CODE_UNKNOWN] = {
 		code_is_unknown, ENTRY_OF_PERSON,
 		REFUSAL(FORBIDDEN, code_not_found, JOIN_DISABLED),
-		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(DESCRIBE),
+		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(DESCRIBE) |
+			  AT_MOMENT(RECORDINGS),
 	},
 	/* A load that is running, or was interrupted, has records of an account that does not
 	 * exist. */
@@ -177,7 +178,7 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 		account_is_unknown, ENTRY_OF_PERSON,
 		REFUSAL(NOT_FOUND, code_not_found, JOIN_NOT_REFUSED),
 		.misses = AT_MOMENT(EXCHANGE) | AT_MOMENT(LIVEKIT) | AT_MOMENT(DESCRIBE) |
-			  AT_MOMENT(WAITING) | AT_MOMENT(ADMITTED),
+			  AT_MOMENT(WAITING) | AT_MOMENT(ADMITTED) | AT_MOMENT(RECORDINGS),
 	},
 	[ENTRY_ROOM_DELETED] = {
 		room_is_deleted, ENTRY_OF_ROOM,
@@ -325,11 +326,16 @@ static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 		RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_ROLE] = { RULE(ROLE_ADMITS_NOBODY), RULE(ROLE_FULL) },
+	/* Whenever the room is open, and however often the code was used. */
+	[ENTRY_RECORDINGS] = {
+		RULE(CODE_UNKNOWN), RULE(ACCOUNT_UNKNOWN), RULE(ROOM_DISABLED), RULE(ROLE_DELETED),
+		RULE(CODE_DISABLED), RULE(ACCOUNT_DISABLED), RULE(CODE_EXPIRED), RULE(BANNED),
+	},
 };
 /* clang-format on */
 
 /* Moments at which the metric does not count refusals. */
-#define UNCOUNTED (AT_MOMENT(DESCRIBE) | AT_MOMENT(ROLE))
+#define UNCOUNTED (AT_MOMENT(DESCRIBE) | AT_MOMENT(ROLE) | AT_MOMENT(RECORDINGS))
 
 enum entry_rule_name entry_rule_at(enum entry_moment moment, size_t rank)
 {

@@ -10,10 +10,15 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "records/kinds.h"
 #include "resources/code_typed.h"
 #include "resources/joining/exchange.h"
 #include "resources/live/live_rooms.h"
+#include "resources/media/media_join.h"
 #include "resources/public_url.h"
+#include "resources/recordings/job_answer.h"
+#include "resources/recordings/recording_files.h"
+#include "resources/recordings/recording_start.h"
 
 /* Finds the code and its room, and sets call->account. */
 static bool find_typed_code(struct call *call, struct slice text, struct exchange *exchange,
@@ -113,6 +118,31 @@ static void write_member(struct json_writer *body, const char *name, const json_
 	writer_value(body, name, value != NULL ? value : json_null());
 }
 
+/* Finds out whether the room is recorded, or will be by itself; empty if it is not. */
+static bool find_recording(struct call *call, const struct exchange *exchange,
+			   const struct backend *backend, struct slice *word, struct fault *fault)
+{
+	const struct recordings *recordings = call->environment->recordings;
+	struct job *jobs;
+	int64_t since;
+	size_t n;
+
+	*word = SLICE("");
+	if (backend == NULL || backend->type != BACKEND_LIVEKIT)
+		return true;
+	if (!jobs_of_room(call, &exchange->subject.room.id, &jobs, &n, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (jobs[i].type == JOB_RECORDING &&
+		    job_people_see(&jobs[i], &since) != SEES_NOTHING)
+			*word = SLICE("running");
+	}
+	if (word->size == 0 && recordings != NULL && recordings->folder != NULL &&
+	    recording_starting(call, &exchange->subject.template) != NULL)
+		*word = SLICE("automatic");
+	return true;
+}
+
 static bool answer_opened(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
@@ -123,7 +153,7 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 	const json_t *room_shown = room_document(call, room);
 	const json_t *role_shown = entrant_role(&exchange->entrant);
 	struct json_writer body = writer_begin(call->arena, false);
-	struct slice rest = slice_of(account->embed);
+	struct slice rest = slice_of(account->embed), recording;
 
 	writer_plain(&body, "code", exchange->code.letters);
 	writer_open(&body, "room", '{');
@@ -166,8 +196,9 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 			writer_text(&body, NULL, text_split(rest, ',', &rest));
 		writer_close(&body, ']');
 	}
-	return live_answer_opened(call, &room->id, &exchange->subject.template, role_shown, backend,
-				  &body, fault);
+	return find_recording(call, exchange, backend, &recording, fault) &&
+	       live_answer_opened(call, &room->id, &exchange->subject.template, role_shown, backend,
+				  recording, &body, fault);
 }
 
 bool join_describe(struct call *call, struct fault *fault)
@@ -188,4 +219,80 @@ bool join_describe(struct call *call, struct fault *fault)
 		  answer_opened(call, &exchange, account, fault);
 	accounts_release(accounts, roster);
 	return is_done;
+}
+
+/* ---- recordings, without coming in ---- */
+
+/* Recordings of the room that are read for the list. */
+#define RECORDINGS_MOST 100
+
+/* Finds the room of the code in the path, whose role must be one that may record. */
+static bool find_recorded_room(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster;
+	const char *lacks;
+	bool is_done;
+
+	if (!find_typed_code(call, call->parameters[0], exchange, fault) ||
+	    !entrant_find_media(&exchange->entrant, &exchange->media, fault))
+		return false;
+	roster = accounts_current(accounts);
+	is_done = exchange_check(call, exchange, roster_by_id(roster, &call->account), fault);
+	accounts_release(accounts, roster);
+	if (!is_done)
+		return false;
+	lacks = media_lacks_to_start(entrant_role(&exchange->entrant), "browserRecording");
+	return lacks == NULL ||
+	       fault_explain(fault, FAULT_FORBIDDEN,
+			     arena_text(call->arena, "Missing permission %s", lacks), "%s", lacks);
+}
+
+bool join_recordings(struct call *call, struct fault *fault)
+{
+	struct exchange exchange = { .entrant = { .call = call, .moment = ENTRY_RECORDINGS } };
+	struct json_writer body = writer_begin(call->arena, false);
+	struct store_page page = { .order = STORE_NEWEST_FIRST, .most = RECORDINGS_MOST };
+
+	if (!find_recorded_room(call, &exchange, fault))
+		return false;
+	page.parent = &exchange.subject.room.id;
+	page.records = arena_alloc(call->arena, page.most * sizeof *page.records);
+	if (!store_page(call->transaction, &kind_job, &page, fault))
+		return false;
+	writer_open(&body, "data", '[');
+	for (size_t i = 0; i < page.count; i++) {
+		struct asset *assets;
+		struct job job;
+		size_t n = 0;
+
+		if (!record_read(&job_table, call->arena, &page.records[i], &job, fault) ||
+		    (job.asset_count > 0 &&
+		     !assets_of_job(call, &job.stored.id, &assets, &n, fault)))
+			return false;
+		for (size_t k = n; k-- > 0;) {
+			writer_open(&body, NULL, '{');
+			asset_write(call, &body, &assets[k], false);
+			writer_close(&body, '}');
+		}
+	}
+	writer_close(&body, ']');
+	return call_answer(call, writer_end(&body));
+}
+
+bool join_recording_link(struct call *call, struct fault *fault)
+{
+	struct exchange exchange = { .entrant = { .call = call, .moment = ENTRY_RECORDINGS } };
+	struct asset asset = { .stored.value = { NULL, 0 } };
+	struct id id;
+
+	if (!find_recorded_room(call, &exchange, fault))
+		return false;
+	if (id_parse(call->parameters[1], &id) &&
+	    !record_get(&asset_table, call->transaction, &id, STORE_TO_SHOW, &asset, fault))
+		return false;
+	if (asset.stored.value.data == NULL ||
+	    id_compare(&asset.room, &exchange.subject.room.id) != 0)
+		return fault_set(fault, FAULT_NOT_FOUND, "recording asset not found");
+	return recording_answer_link(call, &asset, fault);
 }

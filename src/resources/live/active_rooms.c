@@ -17,6 +17,7 @@
 #include "resources/media/media_join.h"
 #include "resources/live/live_rooms.h"
 #include "resources/stored/door_record.h"
+#include "resources/stored/job_record.h"
 #include "resources/stored/media_record.h"
 #include "resources/stored/room_record.h"
 #include "resources/templates/template_parts.h"
@@ -313,16 +314,19 @@ static bool write_inside(struct call *call, const struct id *room, bool has_list
 
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			const struct backend *backend, struct json_writer *body,
-			struct fault *fault)
+			const struct backend *backend, struct slice recording,
+			struct json_writer *body, struct fault *fault)
 {
 	const bool is_known = backend == NULL || server_can(backend->type, SERVER_LIST);
 	const json_t *state = is_known ? room_state_of(call, template, role) : NULL;
 	struct slice text;
 	uint64_t etag;
 
-	if (state == NULL)
+	if (state == NULL) {
+		if (recording.size > 0)
+			writer_plain(body, "recording", recording);
 		return call_answer(call, writer_end(body));
+	}
 	writer_open(body, "room_state", '{');
 	writer_integer(body, "messageInterval",
 		       json_integer_value(json_object_get(state, "messageInterval")));
@@ -332,6 +336,8 @@ bool live_answer_opened(struct call *call, const struct id *room,
 	if (!write_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), body,
 			  fault))
 		return false;
+	if (recording.size > 0)
+		writer_plain(body, "recording", recording);
 	text = writer_end(body);
 	etag = digest_number(text);
 	call_etag(call, etag);
@@ -474,6 +480,38 @@ static bool add_door(struct call *call, const struct live_view *view, struct jso
 	return true;
 }
 
+/* Adds what the caller may start and stop, and what is recorded, as people are told. */
+static bool add_recordings(struct call *call, const struct live_view *view,
+			   struct json_writer *body, struct fault *fault)
+{
+	struct job *jobs;
+	size_t n;
+
+	writer_open(body, "may", '[');
+	if (media_lacks_to_start(view->role_document, "browserRecording") == NULL)
+		writer_plain(body, NULL, SLICE("record"));
+	writer_close(body, ']');
+	if (!jobs_of_room(call, &view->room.id, &jobs, &n, fault))
+		return false;
+	writer_open(body, "recordings", '[');
+	for (size_t i = 0; i < n; i++) {
+		int64_t since;
+		const enum job_sight sight = job_people_see(&jobs[i], &since);
+
+		if (sight == SEES_NOTHING)
+			continue;
+		writer_open(body, NULL, '{');
+		writer_plain(body, "type", slice_of(job_type_names[jobs[i].type]));
+		writer_plain(body, "state", slice_of(job_sight_names[sight]));
+		writer_time_milliseconds(body, "since", since);
+		writer_plain(body, "by", jobs[i].started_by);
+		writer_text(body, "name", jobs[i].started_name);
+		writer_close(body, '}');
+	}
+	writer_close(body, ']');
+	return true;
+}
+
 bool active_rooms_me(struct call *call, struct fault *fault)
 {
 	const struct live_view *view = call->view;
@@ -514,7 +552,8 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	writer_time_milliseconds(&body, "started_at", session.created);
 	add_roles(call, view, &body);
 	add_holds(call, view, held, &body);
-	return add_door(call, view, &body, fault) && call_answer(call, writer_end(&body));
+	return add_door(call, view, &body, fault) && add_recordings(call, view, &body, fault) &&
+	       call_answer(call, writer_end(&body));
 }
 
 /* ---- one of them ---- */

@@ -12,7 +12,6 @@
 #include "resources/live/live_caller.h"
 #include "resources/recordings/job_answer.h"
 #include "resources/recordings/recording_files.h"
-#include "rules/start_rules.h"
 
 static bool is_not_found(struct fault *fault)
 {
@@ -123,22 +122,7 @@ bool recording_assets_get(struct call *call, struct fault *fault)
 
 bool recording_assets_sign(struct call *call, struct fault *fault)
 {
-	const struct asset *asset = call->recording_asset;
-	const json_t *sent = json_object_get(call->query, "presign_duration");
-	const bool is_inline = json_is_true(json_object_get(call->query, "inline"));
-	struct json_writer body = writer_begin(call->arena, false);
-	const int64_t seconds = sent != NULL		     ? json_integer_value(sent)
-				: asset->presign_seconds > 0 ? (int64_t)asset->presign_seconds
-							     : LINK_SECONDS_USUAL;
-	const struct slice url = recording_link(call, asset, call->now / 1000 + seconds, is_inline);
-
-	if (url.data == NULL)
-		return is_not_found(fault);
-	writer_plain(&body, "id", id_as_text(call->arena, &asset->stored.id));
-	writer_text(&body, "path", asset_path_text(call->arena, asset));
-	writer_text(&body, "url", url);
-	writer_integer(&body, "expiry", seconds);
-	return call_answer(call, writer_end(&body));
+	return recording_answer_link(call, call->recording_asset, fault);
 }
 
 bool recording_assets_delete(struct call *call, struct fault *fault)

@@ -7,13 +7,16 @@
 
 #include "accounts/accounts.h"
 #include "base/digest.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/file_name.h"
 #include "resources/public_url.h"
+#include "resources/recordings/job_answer.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/recordings/recordings.h"
+#include "rules/start_rules.h"
 
 #define KEY_LABEL "recording-files"
 #define SIGNATURE_SIZE (2 * DIGEST_SIZE)
@@ -88,6 +91,25 @@ struct slice recording_link(struct call *call, const struct asset *asset, int64_
 	if (is_inline)
 		buffer_append_text(&url, "&inline=1");
 	return buffer_slice(&url);
+}
+
+bool recording_answer_link(struct call *call, const struct asset *asset, struct fault *fault)
+{
+	const json_t *sent = json_object_get(call->query, "presign_duration");
+	const bool is_inline = json_is_true(json_object_get(call->query, "inline"));
+	struct json_writer body = writer_begin(call->arena, false);
+	const int64_t seconds = sent != NULL		     ? json_integer_value(sent)
+				: asset->presign_seconds > 0 ? (int64_t)asset->presign_seconds
+							     : LINK_SECONDS_USUAL;
+	const struct slice url = recording_link(call, asset, call->now / 1000 + seconds, is_inline);
+
+	if (url.data == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "recording asset not found");
+	writer_plain(&body, "id", id_as_text(call->arena, &asset->stored.id));
+	writer_text(&body, "path", asset_path_text(call->arena, asset));
+	writer_text(&body, "url", url);
+	writer_integer(&body, "expiry", seconds);
+	return call_answer(call, writer_end(&body));
 }
 
 /* Returns true if a secret of the account has signed the link, and it has not expired. */

@@ -119,7 +119,7 @@ static void begin_scene(struct scene *scene, bool spares)
 		    arena_text(
 			    stand.arena,
 			    "{\"name\":\"rules\",\"settings\":{\"backend\":\"s0\"},\"roles\":{"
-			    "\"guest\":{\"permissions\":{\"joinOutsideWindow\":%s}},\"other\":{}}}",
+			    "\"guest\":{\"permissions\":{\"joinOutsideWindow\":%s,\"moderator\":true}},\"other\":{}}}",
 			    spares ? "true" : "false")),
 		"id");
 	scene->room = world_member(
@@ -215,6 +215,9 @@ static void delay_code(struct scene *scene)
 
 static void ban_person(struct scene *scene)
 {
+	/* Whoever only reads is known by the code. */
+	if (scene->moment == ENTRY_RECORDINGS)
+		change_code(scene, "{\"user_id\":\"" PERSON "\"}");
 	ban(PERSON, &scene->script->room, 0);
 }
 
@@ -376,6 +379,12 @@ static const char *look(struct scene *scene)
 	return call_with("", METHOD_GET, arena_text(stand.arena, "/v2/join/%s", scene->code), NULL);
 }
 
+static const char *list_recordings(struct scene *scene)
+{
+	return call_with("", METHOD_GET,
+			 arena_text(stand.arena, "/v2/join/%s/recordings", scene->code), NULL);
+}
+
 static const char *ask_for_ticket(struct scene *scene)
 {
 	return call_with("", METHOD_GET, arena_text(stand.arena, "/v2/tickets/%s", scene->ticket),
@@ -443,11 +452,17 @@ static const char *give_role(struct scene *scene)
 }
 
 static const char *(*const goes_on[ENTRY_MOMENTS])(struct scene *scene) = {
-	[ENTRY_EXCHANGE] = exchange,	   [ENTRY_LIVEKIT] = exchange_livekit,
-	[ENTRY_DESCRIBE] = look,	   [ENTRY_WAITING] = ask_for_ticket,
-	[ENTRY_ADMITTED] = ask_for_ticket, [ENTRY_TOKEN] = join_with_token,
-	[ENTRY_CALLER] = call_from_inside, [ENTRY_NEW_INSIDE] = come_in_new,
-	[ENTRY_INSIDE] = enforce,	   [ENTRY_ROLE] = give_role,
+	[ENTRY_EXCHANGE] = exchange,
+	[ENTRY_LIVEKIT] = exchange_livekit,
+	[ENTRY_DESCRIBE] = look,
+	[ENTRY_WAITING] = ask_for_ticket,
+	[ENTRY_ADMITTED] = ask_for_ticket,
+	[ENTRY_TOKEN] = join_with_token,
+	[ENTRY_CALLER] = call_from_inside,
+	[ENTRY_NEW_INSIDE] = come_in_new,
+	[ENTRY_INSIDE] = enforce,
+	[ENTRY_ROLE] = give_role,
+	[ENTRY_RECORDINGS] = list_recordings,
 };
 
 /* ---- the cells ---- */
@@ -470,53 +485,54 @@ static const struct {
 	 *                       ||||||.---- caller
 	 *                       |||||||.--- new inside
 	 *                       ||||||||.-- inside
-	 *                       |||||||||.- role */
+	 *                       |||||||||.- role
+	 *                       ||||||||||. recordings */
 	const char *cells;
 } rows[] = {
 	{ ENTRY_CODE_UNKNOWN, delete_code,
-				"mmmddrr..." },
+				"mmmddrr...m" },
 	{ ENTRY_ACCOUNT_UNKNOWN, remove_account,
-				"mmmmm--..-" },
+				"mmmmm--..-m" },
 	{ ENTRY_ROOM_DELETED, delete_room,
-				"--------e-" },
+				"--------e--" },
 	{ ENTRY_ROOM_DISABLED, disable_room,
-				"rrrddrr.e." },
+				"rrrddrr.e.r" },
 	{ ENTRY_ROLE_DELETED, delete_role,
-				"rrrddrr.o." },
+				"rrrddrr.o.r" },
 	{ ENTRY_CODE_DISABLED, disable_code,
-				"rrrddrr..." },
+				"rrrddrr...r" },
 	{ ENTRY_ACCOUNT_DISABLED, disable_account,
-				"rrrdd--..-" },
+				"rrrdd--..-r" },
 	{ ENTRY_CODE_EXPIRED, expire_code,
-				"rrrddrr..." },
+				"rrrddrr...r" },
 	{ ENTRY_CODE_USED_UP, use_up_code,
-				"rrrdd....." },
+				"rrrdd......" },
 	{ ENTRY_CODE_NOT_YET_VALID, delay_code,
-				"rrrdd....." },
+				"rrrdd......" },
 	{ ENTRY_BANNED, ban_person,
-				"rr.ddrroo." },
+				"rr.ddrroo.r" },
 	{ ENTRY_REMOVED, remove_person,
-				".....rroo." },
+				".....rroo.." },
 	{ ENTRY_ROOM_NOT_OPEN, open_later,
-				"rrr.drr.e." },
+				"rrr.drr.e.." },
 	{ ENTRY_ROOM_CLOSED, close_room,
-				"rrrddrr.e." },
+				"rrrddrr.e.." },
 	{ ENTRY_SESSION_TOO_LONG, limit_session,
-				"........e." },
+				"........e.." },
 	{ ENTRY_OTHER_USER, give_code_away,
-				"rr.ddrr..." },
+				"rr.ddrr...." },
 	{ ENTRY_ROOM_LOCKED, lock_room,
-				"rr...r.oo." },
+				"rr...r.oo.." },
 	{ ENTRY_DENIED, deny_person,
-				"rr........" },
+				"rr........." },
 	{ ENTRY_NEEDS_ADMISSION, have_code_ask,
-				"rr........" },
+				"rr........." },
 	{ ENTRY_ROLE_ADMITS_NOBODY, admit_nobody,
-				".r...r..or" },
+				".r...r..or." },
 	{ ENTRY_ROLE_FULL, fill_role,
-				"rr..dr..or" },
+				"rr..dr..or." },
 	{ ENTRY_ROOM_FULL, fill_room,
-				"rr..dr..o." },
+				"rr..dr..o.." },
 };
 /* clang-format on */
 
