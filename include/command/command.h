@@ -49,6 +49,10 @@ command_run command_load;
 /* All commands for rooms, codes and keys of a running service; the command's name tells which. */
 command_run command_client;
 command_run command_code_link;
+command_run command_recording_link;
+command_run command_recording_download;
+command_run command_recording_delete;
+command_run command_recording_test;
 command_run command_setup_livekit;
 command_run command_openapi;
 

@@ -1,10 +1,9 @@
-/* anteroom room, peer, door, code, key, ban, session and usage: requests to a running service, one
- * row each. Path, options and their help are those of the route.
+/* anteroom room, peer, door, code, key, ban, session, recording and usage: requests to a running
+ * service, one row each. Path, options and their help are those of the route.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
 
-#include "base/id.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/service_client.h"
@@ -50,6 +49,12 @@ static const char *const session_columns[] = {
 };
 static const char *const stay_columns[] = {
 	"joined_at", "left_at", "role", "user_id", "name", NULL,
+};
+static const char *const recording_columns[] = {
+	"id", "status", "paused", "created_at", "recorded_seconds", "reason", "room_name", NULL,
+};
+static const char *const file_columns[] = {
+	"id", "type", "status", "duration", "size", "path", NULL,
 };
 static const char *const day_columns[] = {
 	"day", "sessions", "peers", "minutes", "peak", NULL,
@@ -169,6 +174,15 @@ static const struct client_command {
 		{ "room_id", AS("room") }, { "after", TAKES("TIME") }, { "before", TAKES("TIME") } } },
 	{ "session show", "getLiveSession", stay_columns, .list = "peers" },
 	{ "session attendance", "getAttendance", .sent = { { .name = "timezone" }, { .name = "separator" } } },
+	{ "recording list", "listRoomRecordings", recording_columns, .sent = {
+		{ "room_id", AS("room") }, { .name = "status" } } },
+	{ "recording show", "getRecording", file_columns, .list = "recording_assets" },
+	{ "recording start", "startRecording", recording_columns, .sent = {
+		{ .name = "destination" },
+		{ "audio_only", SWITCH_OPTION("audio-only", "records no picture"), ON } } },
+	{ "recording stop", "stopRecordings", recording_columns, .list = "data" },
+	{ "recording pause", "pauseRecordings", recording_columns, .list = "data" },
+	{ "recording resume", "resumeRecordings", recording_columns, .list = "data" },
 	{ "usage", "getUsage", day_columns, .list = "data", .sent = {
 		{ "after", TAKES("DAY") }, { "before", TAKES("DAY") } } },
 };
@@ -244,30 +258,6 @@ static bool is_sent(const struct service_member *member)
 
 /* ---- calls ---- */
 
-/* Returns the ID of a room. room: an ID, or a name, which is looked up. Returns NULL with a fault
- * if the room does not exist. */
-static const char *id_of_room(struct service_client *client, const char *room, struct fault *fault)
-{
-	/* The smallest limit that the API accepts. */
-	const struct service_member query[] = { { "name", .text = room },
-						{ "limit", .number = 10 } };
-	struct service_reply answer;
-	struct id ignored;
-	const char *id;
-
-	if (id_parse(slice_of(room), &ignored))
-		return room;
-	if (!service_client_call(client, METHOD_GET,
-				 service_client_query(client, "/v2/rooms", query, COUNT(query)),
-				 NULL, &answer, fault))
-		return NULL;
-	id = json_string_value(
-		json_object_get(json_array_get(json_object_get(answer.json, "data"), 0), "id"));
-	if (id == NULL)
-		fault_set(fault, FAULT_NOT_FOUND, "no room is named \"%s\"", room);
-	return id;
-}
-
 /* Returns the path of a route with its operands filled in; a room may be an ID or a name. Returns
  * NULL with a fault if the room does not exist. */
 static const char *path_with(struct service_client *client, const char *path,
@@ -284,7 +274,7 @@ static const char *path_with(struct service_client *client, const char *path,
 			break;
 		operand = *operands++;
 		if (slice_is(text_split(rest, '}', &rest), "room_id"))
-			operand = id_of_room(client, operand, fault);
+			operand = service_client_room(client, operand, fault);
 		if (operand == NULL)
 			return NULL;
 		text_encode(&text, slice_of(operand));
@@ -379,7 +369,7 @@ int command_client(const struct command *command, int argc, char **argv)
 	const struct shape *shape;
 	const char *path = NULL;
 	size_t n = 0, sent, first;
-	bool is_done;
+	bool is_done, is_list;
 	int status;
 
 	while (strcmp(row->name, command->name) != 0)
@@ -398,8 +388,9 @@ int command_client(const struct command *command, int argc, char **argv)
 	client.takes_text = route->content_type != NULL;
 	client.creates = row->creates;
 	client.acts = route->acts;
+	is_list = route->is_list && route->method == METHOD_GET;
 	/* Only a list has --limit. What prints nothing, or a text, has no --json. */
-	first = route->is_list ? 0 : route->method == METHOD_DELETE || client.takes_text ? 2 : 1;
+	first = is_list ? 0 : route->method == METHOD_DELETE || client.takes_text ? 2 : 1;
 	memcpy(&options[n], &common[first], sizeof common - first * sizeof common[0]);
 	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
 	if (status != OPTIONS_GO)
@@ -428,9 +419,8 @@ int command_client(const struct command *command, int argc, char **argv)
 		  (path = path_with(&client, route->path, operands, &fault)) != NULL;
 	if (is_done && route->method == METHOD_GET)
 		path = service_client_query(&client, path, members, sent);
-	is_done = is_done &&
-		  (route->is_list ? table_print_list(&client, path, most, row->columns, &fault)
-				  : call_and_print(&client, row, route, path, members, &fault));
+	is_done = is_done && (is_list ? table_print_list(&client, path, most, row->columns, &fault)
+				      : call_and_print(&client, row, route, path, members, &fault));
 	return service_client_close(&client, is_done, &fault);
 }
 

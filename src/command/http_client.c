@@ -13,17 +13,31 @@
 /* A request whose Idempotency-Key is in use waits 10 s for it; web servers allow a response 30
  * s. */
 #define ANSWER_SECONDS 60L
+/* A file may take hours; it fails if nothing comes for so long. */
+#define SILENCE_SECONDS 60L
 
 struct http_client {
 	CURL *curl;
 	char reason[CURL_ERROR_SIZE]; /* why the last request failed */
 };
 
+/* What is received. */
+struct received {
+	CURL *curl;
+	struct buffer body;
+	FILE *file; /* which takes the body if the status is 200; or NULL */
+};
+
 static size_t append_received(char *bytes, size_t one, size_t size, void *context)
 {
-	struct buffer *body = context;
+	struct received *received = context;
+	struct buffer *body = &received->body;
+	long status = 0;
 
 	(void)one;
+	(void)curl_easy_getinfo(received->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (received->file != NULL && status == 200)
+		return fwrite(bytes, 1, size, received->file);
 	if (size > HTTP_ANSWER_MOST - body->size)
 		return 0;
 	buffer_append(body, (struct slice){ bytes, size });
@@ -54,7 +68,7 @@ void http_client_close(struct http_client *client)
 /* Sets the options of one request. Those of the request before are reset, but its connection is
  * kept. */
 static bool set_options(struct http_client *client, const struct http_request *request,
-			struct curl_slist *headers, struct buffer *body)
+			struct curl_slist *headers, struct received *received)
 {
 	CURL *curl = client->curl;
 
@@ -71,9 +85,12 @@ static bool set_options(struct http_client *client, const struct http_request *r
 	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "anteroom/" PACKAGE_VERSION) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append_received) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, body) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, received) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_TIMEOUT, ANSWER_SECONDS) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, SILENCE_SECONDS) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_TIMEOUT,
+				request->file == NULL ? ANSWER_SECONDS : 0L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->reason) == CURLE_OK;
 }
@@ -92,7 +109,11 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 		      const struct http_request *request, struct http_answer *answer,
 		      struct fault *fault)
 {
-	struct buffer body = BUFFER_INITIAL(arena);
+	struct received received = {
+		.curl = client->curl,
+		.body = BUFFER_INITIAL(arena),
+		.file = request->file,
+	};
 	struct curl_slist *headers = NULL;
 	CURLcode result = CURLE_FAILED_INIT;
 	curl_off_t seconds = 0;
@@ -101,7 +122,7 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 
 	for (int i = 0; i < HTTP_HEADERS_MOST && request->headers[i] != NULL; i++)
 		headers = memory_check(curl_slist_append(headers, request->headers[i]));
-	if (set_options(client, request, headers, &body))
+	if (set_options(client, request, headers, &received))
 		result = curl_easy_perform(client->curl);
 	curl_slist_free_all(headers);
 	if (result != CURLE_OK) {
@@ -119,7 +140,7 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 	*answer = (struct http_answer){
 		.status = (int)status,
 		.retry_after = seconds,
-		.body = buffer_slice(&body),
+		.body = buffer_slice(&received.body),
 		.location = location == NULL ? NULL : arena_text(arena, "%s", location),
 	};
 	return true;

@@ -8,6 +8,7 @@
 #define COMMAND_HTTP_CLIENT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/fault.h"
@@ -22,6 +23,8 @@ struct http_request {
 	/* "Name: value"; ends with NULL unless it is full. */
 	const char *headers[HTTP_HEADERS_MOST];
 	struct slice body; /* data is NULL if there is no body */
+	/* Where a body of any size goes if the status is 200; NULL: into the answer. */
+	FILE *file;
 };
 
 struct http_answer {

@@ -180,6 +180,29 @@ bool service_client_call(struct service_client *client, enum method method, cons
 	       read_answer(client, &raw, answer, fault);
 }
 
+const char *service_client_room(struct service_client *client, const char *room,
+				struct fault *fault)
+{
+	/* The smallest limit that the API accepts. */
+	const struct service_member query[] = { { "name", .text = room },
+						{ "limit", .number = PAGE_LEAST } };
+	struct service_reply answer;
+	struct id ignored;
+	const char *id;
+
+	if (id_parse(slice_of(room), &ignored))
+		return room;
+	if (!service_client_call(client, METHOD_GET,
+				 service_client_query(client, "/v2/rooms", query, 2), NULL, &answer,
+				 fault))
+		return NULL;
+	id = json_string_value(
+		json_object_get(json_array_get(json_object_get(answer.json, "data"), 0), "id"));
+	if (id == NULL)
+		fault_set(fault, FAULT_NOT_FOUND, "no room is named \"%s\"", room);
+	return id;
+}
+
 /* ---- lists ---- */
 
 struct service_list service_client_list(struct service_client *client, const char *path,

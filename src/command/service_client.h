@@ -69,6 +69,11 @@ const char *service_client_query(const struct service_client *client, const char
 bool service_client_call(struct service_client *client, enum method method, const char *path,
 			 const json_t *body, struct service_reply *answer, struct fault *fault);
 
+/* Returns the ID of a room. room: an ID, or a name, which is looked up. Returns NULL with a fault
+ * if the room does not exist. */
+const char *service_client_room(struct service_client *client, const char *room,
+				struct fault *fault);
+
 /* A walk through a list, page by page; its members are of service_client.c. */
 struct service_list {
 	struct service_client *client;

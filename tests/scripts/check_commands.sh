@@ -137,6 +137,16 @@ ban remove
 session list
 session show
 session attendance
+recording list
+recording show
+recording start
+recording stop
+recording pause
+recording resume
+recording link
+recording download
+recording delete
+recording test
 usage
 setup-livekit
 END
@@ -211,6 +221,14 @@ check 2 'ban add: unexpected operand "x"' ban add x
 check 2 'ban remove: BAN is missing' ban remove
 check 2 'session show: SESSION is missing' session show
 check 2 'session attendance: SESSION is missing' session attendance
+check 2 'recording show: RECORDING is missing' recording show
+check 2 'recording start: ROOM is missing' recording start
+check 2 'recording stop: ROOM is missing' recording stop
+check 2 'recording link: RECORDING is missing' recording link
+check 2 'recording link: --seconds must be' recording link x --seconds 59
+check 2 'recording download: --output is missing' recording download x
+check 2 'recording delete: RECORDING is missing' recording delete
+check 2 'recording test: ROOM is missing' recording test
 check 2 'setup-livekit: URL is missing' setup-livekit
 check 2 'unknown option --json,' session attendance x --json
 check 2 'usage: unexpected operand "x";' usage x
