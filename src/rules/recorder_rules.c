@@ -72,7 +72,6 @@ static const struct shape file_shape = {
 	"ReportFile", FIELDS(file_fields), .rules = file_rules, .doc = "A file.",
 };
 static const struct field file_item = { .name = NULL, OBJECT(file_shape) };
-static const struct field output_item = { .name = NULL, ANY() };
 
 static const struct rule work_rules[] = {
 	{ "files", "No name twice; a work that is done tells its files.", check_files },
@@ -88,7 +87,7 @@ static const struct field work_fields[] = {
 	{ "recorded_ms", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "gaps",        LIST_OF(gap_item), MOST(100), REQUIRED },
 	{ "people",      INTEGER(0, UNLIMITED), REQUIRED },
-	{ "outputs",     LIST_OF(output_item), MOST(5) },
+	{ "outputs",     KEPT_LIST() },
 	{ "files",       LIST_OF(file_item), MOST(REPORT_FILES_MOST) },
 	{ "error",       TEXT(error_text) },
 };

@@ -33,6 +33,7 @@
 #include "background/join_log.h"
 #include "resources/route.h"
 #include "rules/list_rules.h"
+#include "rules/recorder_rules.h"
 #include "service/headers.h"
 #include "service/idempotency.h"
 #include "service/openapi.h"
@@ -58,6 +59,7 @@ struct service *service_open(const struct environment *environment)
 	uint64_t start;
 
 	schema_verify(&write_query);
+	schema_verify(&report_shape); /* its handler reads the body */
 	for (const struct route *route = routes; route->path != NULL; route++) {
 		assert(!route->is_alone || !route->is_open);
 		if (route->body != NULL)

@@ -1,0 +1,727 @@
+/* What recorders report, and what they are told: refused reports, the way of a recording from its
+ * start to its file, two recorders, several accounts, and restarts.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+#include "kit.h"
+#include "records/kinds.h"
+#include "resources/recordings/job_merge.h"
+#include "world.h"
+
+#define BODY_MOST 100000
+
+static struct world world;
+static struct fault fault;
+
+/* A recorder, as it is at the moment. */
+struct client {
+	const char *name, *boot, *folder;
+	char key[200];
+	unsigned n;
+	const char *works; /* JSON */
+	const char *needs;
+	unsigned slots;
+};
+
+static void client_begin(struct client *client, const char *name, const char *boot,
+			 const char *folder, const char *accounts)
+{
+	struct secret secret;
+
+	*client = (struct client){
+		.name = name, .boot = boot, .folder = folder, .works = "", .needs = "", .slots = 4
+	};
+	ck_assert(accounts_add_recorder(world.directory, &world.clock.clock, name, accounts,
+					&secret, &fault));
+	(void)snprintf(client->key, sizeof client->key, "Bearer %s.%s", name, secret.text);
+}
+
+static struct reply send_body(const struct client *client, const char *body)
+{
+	struct request request = world_request(
+		&world, world.arena, NULL, METHOD_POST,
+		arena_text(world.arena, "/v2/recorders/%s/report", client->name), body);
+
+	request.authorization = slice_of(client->key);
+	return world_send(&world, world.arena, &request);
+}
+
+static const char *body_of(struct client *client)
+{
+	return arena_text(world.arena,
+			  "{\"boot\":\"%s\",\"n\":%u,\"version\":1,\"folder\":\"%s\",\"slots\":%u,"
+			  "\"free_bytes\":100000000000,\"total_bytes\":200000000000,\"busy\":0.25,"
+			  "\"needs\":[%s],\"works\":[%s]}",
+			  client->boot, ++client->n, client->folder, client->slots, client->needs,
+			  client->works);
+}
+
+/* Sends a report, and returns the answer. */
+static json_t *report(struct client *client)
+{
+	const struct reply reply = send_body(client, body_of(client));
+
+	ck_assert_msg(reply.status == 200, "%d %s", reply.status, reply.text);
+	return world_json(&world, reply.text);
+}
+
+static json_t *work_at(json_t *answer, size_t i)
+{
+	return json_array_get(json_object_get(answer, "works"), i);
+}
+
+static size_t work_count(json_t *answer)
+{
+	return json_array_size(json_object_get(answer, "works"));
+}
+
+static const char *text_at(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	ck_assert_msg(text != NULL, "%s", name);
+	return text;
+}
+
+/* Writes a work as a recorder reports it: what the service named, and a state. */
+static const char *work_text(const struct id *account, const struct id *job, unsigned epoch,
+			     const char *state, int64_t recorded, const char *more)
+{
+	char time[TEXT_TIME_SIZE] = "", of[ID_TEXT_SIZE + 1], in[ID_TEXT_SIZE + 1];
+
+	id_print(account, in);
+	id_print(job, of);
+	text_time_milliseconds(world_now(&world), time);
+	return arena_text(world.arena,
+			  "{\"account\":\"%s\",\"job\":\"%s\",\"epoch\":%u,\"state\":\"%s\","
+			  "\"part\":1,\"media_at\":%s%s%s,\"recorded_ms\":%lld,\"gaps\":[],"
+			  "\"people\":2%s}",
+			  in, of, epoch, state, recorded > 0 ? "\"" : "",
+			  recorded > 0 ? time : "null", recorded > 0 ? "\"" : "",
+			  (long long)recorded, more);
+}
+
+static void set_up(void)
+{
+	const struct world_options options = { .store = WORLD_GDBM,
+					       .begins = 1800000000000,
+					       .stands = true,
+					       .environment = { .live = LIVE_ON } };
+
+	fault = FAULT_INITIAL;
+	world_open(&world, &options);
+}
+
+static void tear_down(void)
+{
+	world_close(&world);
+}
+
+/* Readers see only what is durable. */
+static void commit(struct call *call)
+{
+	ck_assert(store_wait(world.environment.store, world_commit(call), &fault));
+}
+
+/* ---- jobs ---- */
+
+/* Makes a room of the account, and starts a recording in it. */
+static struct id start_of(const struct account *account, const char *room, const char *folder)
+{
+	struct job job = { .started_by = SLICE(""),
+			   .started_name = SLICE(""),
+			   .start_actor = SLICE("{\"kind\":\"service\",\"id\":\"\"}"),
+			   .stop_actor = SLICE(""),
+			   .room_title = SLICE(""),
+			   .meeting_url = SLICE(""),
+			   .destination = SLICE(""),
+			   .look = { .width = 1280,
+				     .height = 720,
+				     .fps = 25,
+				     .video_kbps = 1500,
+				     .audio_kbps = 96,
+				     .roles = SLICE("") },
+			   .most = 3600000,
+			   .empty_most = 3600000,
+			   .presign_seconds = 3600,
+			   .not_enforced = SLICE("[]") };
+	struct reply made;
+	struct call call;
+
+	made = world_ask(&world, world.arena, account, METHOD_POST, "/v2/templates",
+			 "{\"name\":\"lesson\",\"roles\":{\"host\":{}}}");
+	ck_assert_msg(made.status == 200, "%s", made.text);
+	made = world_ask(&world, world.arena, account, METHOD_POST, "/v2/rooms",
+			 arena_text(world.arena, "{\"name\":\"%s\",\"template_id\":\"%s\"}", room,
+				    world_member(&world, made.text, "id")));
+	ck_assert_msg(made.status == 200, "%s", made.text);
+	ck_assert(id_parse(slice_of(world_member(&world, made.text, "id")), &job.stored.parent));
+	job.room_name = slice_of(room);
+	job.folder = slice_of(folder);
+	world_begin(&world, &account->id, &call);
+	ck_assert(job_begin(&call, &job, &fault));
+	commit(&call);
+	return job.stored.id;
+}
+
+static struct id start(const char *room)
+{
+	return start_of(&world.account, room, "f1");
+}
+
+static struct job job_of(const struct account *account, const struct id *id)
+{
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &account->id, &call);
+	ck_assert(job_load(&call, id, STORE_TO_CHANGE, &job, &fault));
+	ck_assert_ptr_nonnull(job.stored.value.data);
+	world_abandon(&call);
+	return job;
+}
+
+static const char *status_of(const struct id *id)
+{
+	return job_status_names[job_of(&world.account, id).status];
+}
+
+static uint64_t recorded_of(const struct id *id)
+{
+	const struct job job = job_of(&world.account, id);
+
+	return job_recorded(&job);
+}
+
+/* Stops, pauses or resumes as a call does. */
+static void call_job(const struct id *id, bool (*what)(struct call *, struct job *, struct slice,
+						       bool *, struct fault *))
+{
+	struct call call;
+	struct job job;
+	bool is_refused;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_load(&call, id, STORE_TO_CHANGE, &job, &fault) &&
+		  what(&call, &job, SLICE(""), &is_refused, &fault));
+	ck_assert(!is_refused);
+	commit(&call);
+}
+
+/* What the watch does with a job that is due. */
+static struct job_turn turn_of(const struct account *account, const struct id *id,
+			       struct job_turn turn)
+{
+	struct call call;
+
+	turn.account = account->id;
+	turn.job = *id;
+	world_begin(&world, &account->id, &call);
+	ck_assert(job_take_turn(&call, &turn, &fault));
+	commit(&call);
+	return turn;
+}
+
+/* Works that are due are looked at, until none is. */
+static void watch(void)
+{
+	bool is_last = false;
+
+	while (!is_last) {
+		struct work *works, due[16];
+		struct call call;
+		size_t n;
+
+		world_begin(&world, &kind_only_id, &call);
+		ck_assert(works_due(&call, world_now(&world), 16, &works, &n, &is_last, &fault));
+		memcpy(due, works, n * sizeof *due);
+		world_abandon(&call);
+		for (size_t i = 0; i < n; i++) {
+			struct job_turn turn = { .created = due[i].created };
+			const struct account account = { .id = due[i].account };
+
+			turn_of(&account, &due[i].job, turn);
+		}
+		ck_assert(n < 16 || !is_last);
+	}
+}
+
+static struct jobs counts(void)
+{
+	struct call call;
+	struct jobs jobs;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(jobs_load(&call, STORE_TO_SHOW, &jobs, &fault));
+	world_abandon(&call);
+	return jobs;
+}
+
+/* Returns how many events of this type the log of the account has. */
+static size_t events(const struct account *account, const char *type)
+{
+	const struct reply reply =
+		world_ask(&world, world.arena, account, METHOD_GET,
+			  arena_text(world.arena, "/v2/events?type=%s&limit=100", type), NULL);
+
+	ck_assert_msg(reply.status == 200, "%s", reply.text);
+	return json_array_size(json_object_get(world_json(&world, reply.text), "data"));
+}
+
+/* ---- refused ---- */
+
+/* clang-format off */
+#define HEAD "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,"
+#define WORK(members) HEAD "\"works\":[{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"epoch\":1," members "}]}"
+#define STATE(state) "\"state\":\"" state "\",\"part\":1,\"recorded_ms\":0,\"gaps\":[],\"people\":0"
+static const struct refused {
+	const char *body, *says;
+	int status;
+} refused[] = {
+	{ "", "", 400 },
+	{ "[]", "", 400 },
+	{ "{", "", 400 },
+	{ "{}", "/boot: is required", 400 },
+	{ HEAD "\"works\":[]}", "every_ms", 200 },
+	{ HEAD "\"works\":[],\"later\":1}", "every_ms", 200 },
+	{ HEAD "\"works\":1}", "/works", 400 },
+	{ "{\"boot\":\"b c\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/boot", 400 },
+	{ "{\"boot\":\"b\",\"n\":0,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/n", 400 },
+	{ "{\"boot\":\"b\",\"n\":1,\"version\":2,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "This recorder is too new", 409 },
+	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"../f\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/folder", 400 },
+	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":17,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/slots", 400 },
+	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":-1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/free_bytes", 400 },
+	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":1.5,\"works\":[]}", "/busy", 400 },
+	{ HEAD "\"works\":[],\"needs\":[{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"what\":\"all\"}]}", "/needs/0/what", 400 },
+	{ WORK(STATE("running")), "\"want\":\"drop\",\"erase\":true", 200 },
+	{ WORK(STATE("idle")), "/works/0/state", 400 },
+	{ WORK(STATE("running") ",\"media_at\":\"soon\""), "/works/0/media_at", 400 },
+	{ WORK(STATE("running") ",\"media_at\":null"), "drop", 200 },
+	{ WORK("\"state\":\"running\",\"part\":1,\"recorded_ms\":-1,\"gaps\":[],\"people\":0"), "/works/0/recorded_ms", 400 },
+	{ WORK("\"state\":\"running\",\"part\":1,\"recorded_ms\":1,\"gaps\":[{\"at_ms\":1}],\"people\":0"), "/works/0/gaps/0/missing_ms", 400 },
+	{ WORK(STATE("done")), "/works/0/files", 400 },
+	{ WORK(STATE("done") ",\"files\":[]"), "drop", 200 },
+	{ WORK(STATE("done") ",\"files\":[{\"name\":\"recording.mp4\",\"bytes\":1}]"), "/works/0/files/0/duration_ms", 400 },
+	{ WORK(STATE("done") ",\"files\":[{\"name\":\"recording-1.mp4\",\"bytes\":1,\"duration_ms\":1,\"width\":1,\"height\":1}]"), "/works/0/files/0/name", 400 },
+	{ WORK(STATE("done") ",\"files\":[{\"name\":\"recording-17.mp4\",\"bytes\":1,\"duration_ms\":1,\"width\":1,\"height\":1}]"), "/works/0/files/0/name", 400 },
+	{ WORK(STATE("done") ",\"files\":[{\"name\":\"../recording.mp4\",\"bytes\":1,\"duration_ms\":1,\"width\":1,\"height\":1}]"), "/works/0/files/0/name", 400 },
+	{ WORK(STATE("done") ",\"files\":[{\"name\":\"recording-16.mp4\",\"bytes\":1,\"duration_ms\":1,\"width\":0,\"height\":0}]"), "drop", 200 },
+	{ WORK(STATE("done") ",\"files\":[{\"name\":\"chat.csv\",\"bytes\":1},{\"name\":\"chat.csv\",\"bytes\":1}]"), "chat.csv twice", 400 },
+	{ HEAD "\"works\":[{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"epoch\":1," STATE("running") "},{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"epoch\":2," STATE("running") "}]}", "has a job twice", 400 },
+};
+/* clang-format on */
+
+START_TEST(each_member_of_a_report_is_checked)
+{
+	struct client client;
+	struct reply reply;
+
+	client_begin(&client, "r1", "b", "f1", NULL);
+	reply = send_body(&client, refused[_i].body);
+	ck_assert_msg(reply.status == refused[_i].status &&
+			      strstr(reply.text, refused[_i].says) != NULL,
+		      "%s: %d %s", refused[_i].body, reply.status, reply.text);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *key; /* %s: the right secret */
+	int status;
+} keys[] = {
+	{ "Bearer r1.%s", 200 },
+	{ "bearer r1.%s", 200 },
+	{ "Bearer r2.%s", 401 },
+	{ "Bearer %s", 401 },
+	{ "Basic r1.%s", 401 },
+	{ "Bearer r1.%sx", 401 },
+	{ "Bearer r1.", 401 },
+	{ "Bearer", 401 },
+	{ "", 401 },
+};
+/* clang-format on */
+
+START_TEST(a_report_needs_the_key_of_its_recorder)
+{
+	struct client client, other;
+
+	client_begin(&client, "r1", "b", "f1", NULL);
+	client_begin(&other, "r2", "b", "f1", NULL);
+	for (int i = 0; i < ROWS(keys); i++) {
+		const char *secret = strchr(client.key, '.') + 1,
+			   *place = strstr(keys[i].key, "%s");
+		struct client with = client;
+
+		with.n = (unsigned)i;
+		(void)snprintf(with.key, sizeof with.key, "%.*s%s%s",
+			       place != NULL ? (int)(place - keys[i].key) : 100, keys[i].key,
+			       place != NULL ? secret : "", place != NULL ? place + 2 : "");
+		ck_assert_msg(send_body(&with, body_of(&with)).status == keys[i].status, "%s",
+			      keys[i].key);
+	}
+	/* A key that was removed is no key any more. */
+	ck_assert(accounts_remove_recorder(world.directory, "r1", &fault));
+	ck_assert_int_eq(send_body(&client, body_of(&client)).status, 401);
+	ck_assert_int_eq(send_body(&other, body_of(&other)).status, 200);
+}
+END_TEST
+
+START_TEST(a_report_that_is_too_large_is_refused)
+{
+	char *body = arena_alloc(world.arena, BODY_MOST + 1);
+	struct client client;
+
+	memset(body, ' ', BODY_MOST);
+	body[BODY_MOST] = '\0';
+	client_begin(&client, "r1", "b", "f1", NULL);
+	ck_assert_int_eq(send_body(&client, body).status, 413);
+}
+END_TEST
+
+START_TEST(a_second_process_of_a_name_waits_for_the_first_to_be_silent)
+{
+	struct client first, second;
+
+	client_begin(&first, "r1", "first", "f1", NULL);
+	second = first;
+	second.boot = "second";
+	report(&first);
+	world_move(&world, 14000);
+	ck_assert_int_eq(send_body(&second, body_of(&second)).status, 409);
+	report(&first);
+	world_move(&world, 15000);
+	report(&second);
+	ck_assert_int_eq(send_body(&first, body_of(&first)).status, 409);
+}
+END_TEST
+
+/* ---- the way of a recording ---- */
+
+#define FILES \
+	",\"files\":[{\"name\":\"recording.mp4\",\"bytes\":5000,\"duration_ms\":61000,\"width\":1280,\"height\":720}]"
+
+START_TEST(a_recording_goes_from_its_start_to_its_file)
+{
+	const struct id *account = &world.account.id;
+	struct client client;
+	json_t *answer;
+	struct jobs jobs;
+	struct id job;
+
+	client_begin(&client, "r1", "b", "f1", NULL);
+	answer = report(&client);
+	ck_assert_uint_eq(work_count(answer), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(answer, "every_ms")), 2000);
+	job = start("one");
+	answer = report(&client);
+	ck_assert_uint_eq(work_count(answer), 1);
+	ck_assert_str_eq(text_at(work_at(answer, 0), "want"), "run");
+	ck_assert_int_eq(json_integer_value(json_object_get(work_at(answer, 0), "epoch")), 1);
+	ck_assert_ptr_null(json_object_get(work_at(answer, 0), "order"));
+
+	client.needs = arena_text(world.arena,
+				  "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+				  world.account.id_text, text_at(work_at(answer, 0), "job"));
+	client.works = work_text(account, &job, 1, "opening", 0, "");
+	answer = report(&client);
+	ck_assert_str_eq(text_at(json_object_get(work_at(answer, 0), "order"), "page"), "/record/");
+	client.needs = "";
+	ck_assert_str_eq(status_of(&job), "starting");
+
+	world_move(&world, 2000);
+	client.works = work_text(account, &job, 1, "running", 1000, "");
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "running");
+	ck_assert_int_eq(job_of(&world.account, &job).started, world_now(&world) - 1000);
+	ck_assert_uint_eq(events(&world.account, "beam.started.success"), 1);
+	ck_assert_uint_eq(counts().counts[JOB_RECORDING][JOB_RUNNING], 1);
+
+	call_job(&job, job_pause);
+	client.works = work_text(account, &job, 1, "running", 1500, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "pause");
+	ck_assert(!job_of(&world.account, &job).shows_pause);
+	client.works = work_text(account, &job, 1, "paused", 1600, "");
+	report(&client);
+	ck_assert(job_of(&world.account, &job).shows_pause);
+	call_job(&job, job_resume);
+	client.works = work_text(account, &job, 1, "running", 2600, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "run");
+	ck_assert_uint_eq(events(&world.account, "recording.paused"), 1);
+	ck_assert_uint_eq(events(&world.account, "recording.resumed"), 1);
+
+	call_job(&job, job_stop);
+	ck_assert_uint_eq(events(&world.account, "beam.stopped.success"), 1);
+	client.works = work_text(account, &job, 1, "stopping", 61000, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
+	ck_assert_str_eq(status_of(&job), "stopping");
+	client.works = work_text(account, &job, 1, "joining", 61000, "");
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "post_processing");
+	jobs = counts();
+	ck_assert_uint_eq(jobs.running, 0);
+	ck_assert_uint_eq(jobs.open, 1);
+	client.works = work_text(account, &job, 1, "done", 61000, FILES);
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "drop");
+	/* The same once more changes nothing. */
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "completed");
+	ck_assert_uint_eq(job_of(&world.account, &job).asset_count, 1);
+	ck_assert_uint_eq(events(&world.account, "beam.recording.success"), 1);
+	jobs = counts();
+	ck_assert_uint_eq(jobs.open, 0);
+	ck_assert_uint_eq(jobs.bytes, 5000);
+	client.works = "";
+	ck_assert_uint_eq(work_count(report(&client)), 0);
+}
+END_TEST
+
+START_TEST(nobody_takes_it_and_it_fails)
+{
+	const struct id job = start("one");
+
+	world_move(&world, 59000);
+	watch();
+	ck_assert_str_eq(status_of(&job), "starting");
+	world_move(&world, 1000);
+	watch();
+	ck_assert_str_eq(status_of(&job), "failed");
+	ck_assert_int_eq(job_of(&world.account, &job).reason, JOB_NO_RECORDER);
+	ck_assert_uint_eq(events(&world.account, "beam.failure"), 1);
+	ck_assert_uint_eq(counts().open + counts().running + counts().waiting, 0);
+	/* Its room is free again. */
+	world_move(&world, 1000);
+	watch();
+}
+END_TEST
+
+/* ---- two recorders ---- */
+
+START_TEST(another_recorder_of_the_folder_takes_over)
+{
+	const struct id *account = &world.account.id;
+	struct client first, second, elsewhere;
+	json_t *answer;
+	struct id job;
+
+	client_begin(&first, "r1", "b1", "f1", NULL);
+	client_begin(&second, "r2", "b2", "f1", NULL);
+	client_begin(&elsewhere, "r3", "b3", "f2", NULL);
+	job = start("one");
+	/* It belongs to another folder. */
+	ck_assert_uint_eq(work_count(report(&elsewhere)), 0);
+	ck_assert_uint_eq(work_count(report(&first)), 1);
+	ck_assert_uint_eq(work_count(report(&second)), 0);
+	world_move(&world, 1000);
+	first.works = work_text(account, &job, 1, "running", 800, "");
+	report(&first);
+
+	/* It is silent for the length of the lease. */
+	world_move(&world, 14000);
+	watch();
+	ck_assert_uint_eq(work_count(report(&second)), 0);
+	ck_assert_uint_eq(work_count(report(&elsewhere)), 0);
+	world_move(&world, 2000);
+	watch();
+	ck_assert_uint_eq(events(&world.account, "recorder.lost"), 1);
+	ck_assert_uint_eq(work_count(report(&elsewhere)), 0);
+	answer = report(&second);
+	ck_assert_uint_eq(work_count(answer), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(work_at(answer, 0), "epoch")), 2);
+	second.works = work_text(account, &job, 2, "running", 500, "");
+	report(&second);
+
+	/* What the first one says in its epoch counts no more, and it is told nothing. */
+	first.works = work_text(account, &job, 1, "running", 20000, "");
+	ck_assert_uint_eq(work_count(report(&first)), 0);
+	ck_assert_uint_eq(recorded_of(&job), 1300);
+
+	call_job(&job, job_stop);
+	second.works = work_text(account, &job, 2, "done", 600, FILES);
+	report(&second);
+	ck_assert_str_eq(status_of(&job), "completed");
+	ck_assert_str_eq(text_at(work_at(report(&first), 0), "want"), "drop");
+}
+END_TEST
+
+START_TEST(the_holder_that_comes_back_in_time_goes_on)
+{
+	const struct id *account = &world.account.id;
+	struct client client;
+	struct id job;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	client.works = work_text(account, &job, 1, "running", 800, "");
+	report(&client);
+	world_move(&world, 60000);
+	watch();
+	ck_assert_int_ne(job_of(&world.account, &job).lost, 0);
+	/* The service was away for longer than the lease; so was the network. */
+	world_restart(&world);
+	client.works = work_text(account, &job, 1, "running", 60800, "");
+	ck_assert_uint_eq(work_count(report(&client)), 1);
+	ck_assert_int_eq(job_of(&world.account, &job).lost, 0);
+	ck_assert_uint_eq(job_of(&world.account, &job).epoch, 1);
+	ck_assert_uint_eq(recorded_of(&job), 60800);
+	ck_assert_uint_eq(events(&world.account, "recorder.back"), 1);
+}
+END_TEST
+
+START_TEST(a_broken_work_is_taken_again_by_whoever_is_alone)
+{
+	const struct id *account = &world.account.id;
+	struct client first, second;
+	struct id job;
+
+	client_begin(&first, "r1", "b1", "f1", NULL);
+	client_begin(&second, "r2", "b2", "f1", NULL);
+	second.slots = 0;
+	job = start("one");
+	report(&first);
+	report(&second);
+	first.works = work_text(account, &job, 1, "broken", 0, ",\"error\":\"The page is gone.\"");
+	/* The second one is there, but takes nothing. */
+	ck_assert_uint_eq(work_count(report(&first)), 0);
+	first.works = "";
+	ck_assert_uint_eq(work_count(report(&first)), 0);
+	second.slots = 1;
+	ck_assert_uint_eq(work_count(report(&second)), 1);
+	second.works = work_text(account, &job, 2, "broken", 0, ",\"error\":\"The page is gone.\"");
+	report(&second);
+	second.works = "";
+	world_move(&world, 20000);
+	/* Nobody else has reported lately. */
+	ck_assert_uint_eq(work_count(report(&second)), 1);
+}
+END_TEST
+
+/* ---- several accounts ---- */
+
+START_TEST(each_account_has_its_turn)
+{
+	struct account other;
+	struct client client;
+	struct id first, second, third;
+	json_t *answer;
+
+	ck_assert(accounts_add(world.directory, &world.clock.clock, "b", &other, &fault));
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	client.slots = 16;
+	first = start("one");
+	second = start("two");
+	third = start_of(&other, "three", "f1");
+	ck_assert_uint_eq(counts().waiting, 2);
+	report(&client); /* the oldest */
+	client.works = work_text(&world.account.id, &first, 1, "running", 500, "");
+	answer = report(&client);
+	ck_assert_uint_eq(work_count(answer), 2);
+	ck_assert_int_eq(job_of(&world.account, &second).epoch + job_of(&other, &third).epoch, 1);
+	client.works = arena_text(world.arena, "%s,%s",
+				  work_text(&world.account.id, &first, 1, "running", 1500, ""),
+				  work_text(&other.id, &third, 1, "running", 500, ""));
+	answer = report(&client);
+	ck_assert_uint_eq(work_count(answer), 3);
+	ck_assert_int_eq(job_of(&world.account, &second).epoch, 1);
+	ck_assert_uint_eq(counts().waiting, 0);
+	/* All three have media now: two accounts, each with its events. */
+	client.works = arena_text(world.arena, "%s,%s,%s",
+				  work_text(&world.account.id, &first, 1, "running", 2500, ""),
+				  work_text(&other.id, &third, 1, "running", 1500, ""),
+				  work_text(&world.account.id, &second, 1, "running", 500, ""));
+	report(&client);
+	ck_assert_uint_eq(events(&world.account, "beam.started.success"), 2);
+	ck_assert_uint_eq(events(&other, "beam.started.success"), 1);
+}
+END_TEST
+
+START_TEST(a_recorder_serves_its_accounts_alone)
+{
+	struct account other;
+	struct client client;
+
+	ck_assert(accounts_add(world.directory, &world.clock.clock, "b", &other, &fault));
+	client_begin(&client, "r1", "b1", "f1", "b");
+	start("one");
+	ck_assert_uint_eq(work_count(report(&client)), 0);
+	start_of(&other, "two", "f1");
+	ck_assert_uint_eq(work_count(report(&client)), 1);
+	ck_assert_ptr_nonnull(strstr(world_expect(&world, 200, METHOD_GET, "/v2/recorders", NULL),
+				     "\"data\":[]"));
+	ck_assert_ptr_nonnull(strstr(
+		world_ask(&world, world.arena, &other, METHOD_GET, "/v2/recorders", NULL).text,
+		"\"name\":\"r1\",\"state\":\"free\""));
+	world_move(&world, 15000);
+	ck_assert_ptr_nonnull(strstr(
+		world_ask(&world, world.arena, &other, METHOD_GET, "/v2/recorders", NULL).text,
+		"\"state\":\"lost\""));
+}
+END_TEST
+
+START_TEST(a_disabled_account_stops_its_recordings)
+{
+	const struct id *account = &world.account.id;
+	struct client client;
+	struct id job;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	client.works = work_text(account, &job, 1, "running", 800, "");
+	report(&client);
+	ck_assert(accounts_set_enabled(world.directory, "a", false, NULL, &fault));
+	client.works = work_text(account, &job, 1, "running", 1800, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
+	ck_assert_str_eq(status_of(&job), "stopping");
+	ck_assert_int_eq(job_of(&world.account, &job).reason, JOB_ROOM_ENDED);
+}
+END_TEST
+
+/* ---- limits ---- */
+
+START_TEST(a_room_has_one_recording_and_an_account_a_number)
+{
+	struct job *of_room;
+	struct job again;
+	struct call call;
+	struct id job;
+	size_t n;
+
+	ck_assert(
+		accounts_set(world.directory, "a", SLICE("recordings"), SLICE("1"), NULL, &fault));
+	job = start("one");
+	again = job_of(&world.account, &job);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(!job_check_running(&call, &again, &fault));
+	ck_assert_str_eq(fault.message, "A recording is running");
+	fault = FAULT_INITIAL;
+	ck_assert(!job_check_numbers(&call, &again, &fault));
+	ck_assert_str_eq(fault.message, "Too many recordings at once");
+	fault = FAULT_INITIAL;
+	ck_assert(jobs_of_room(&call, &again.stored.parent, &of_room, &n, &fault));
+	ck_assert_uint_eq(n, 1);
+	world_abandon(&call);
+}
+END_TEST
+
+void add_reports(TCase *reports)
+{
+	tcase_add_checked_fixture(reports, set_up, tear_down);
+	tcase_add_loop_test(reports, each_member_of_a_report_is_checked, 0, ROWS(refused));
+	tcase_add_test(reports, a_report_needs_the_key_of_its_recorder);
+	tcase_add_test(reports, a_report_that_is_too_large_is_refused);
+	tcase_add_test(reports, a_second_process_of_a_name_waits_for_the_first_to_be_silent);
+	tcase_add_test(reports, a_recording_goes_from_its_start_to_its_file);
+	tcase_add_test(reports, nobody_takes_it_and_it_fails);
+	tcase_add_test(reports, another_recorder_of_the_folder_takes_over);
+	tcase_add_test(reports, the_holder_that_comes_back_in_time_goes_on);
+	tcase_add_test(reports, a_broken_work_is_taken_again_by_whoever_is_alone);
+	tcase_add_test(reports, each_account_has_its_turn);
+	tcase_add_test(reports, a_recorder_serves_its_accounts_alone);
+	tcase_add_test(reports, a_disabled_account_stops_its_recordings);
+	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
+}
