@@ -77,8 +77,8 @@ bool accounts_finish(const char *directory, const char *which, struct account *c
  * failure came after the file was replaced. */
 bool accounts_restore(const char *directory, const struct account *accounts, size_t count,
 		      struct fault *fault);
-/* Adds a recorder, and returns its secret, of which only the digest is kept. accounts: names, IDs or
- * access keys, separated by commas; NULL for all accounts. Fails with FAULT_BAD_REQUEST for an
+/* Adds a recorder, and returns its secret, of which only the digest is kept. accounts: names, IDs
+ * or access keys, separated by commas; NULL for all accounts. Fails with FAULT_BAD_REQUEST for an
  * invalid name, and FAULT_CONFLICT for a name in use. */
 bool accounts_add_recorder(const char *directory, const struct clock *clock, const char *name,
 			   const char *accounts, struct secret *secret, struct fault *fault);

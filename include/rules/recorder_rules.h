@@ -11,6 +11,8 @@
 #define REPORT_WORKS_MOST 16
 #define REPORT_FILES_MOST 17
 #define REPORT_SLOTS_MOST 16
+/* The file with what was written. */
+#define REPORT_CHAT "chat.csv"
 
 extern const struct shape recorder_shape;
 extern const struct shape report_shape;

@@ -158,7 +158,7 @@ static void check_file(struct rule_context *context, const json_t *object)
 	static const char *const members[] = { "/duration_ms", "/width", "/height" };
 	const struct slice name = text_of_json(json_object_get(object, "name"));
 
-	if (name.data == NULL || slice_is(name, "chat.csv"))
+	if (name.data == NULL || slice_is(name, REPORT_CHAT))
 		return;
 	if (!is_recording(name))
 		schema_fault(context, "/name", "%s", file_text.sentence);
@@ -199,7 +199,8 @@ static void check_works(struct rule_context *context, const json_t *object)
 			const json_t *other = json_array_get(works, j);
 
 			if (json_is_string(json_object_get(work, "job")) &&
-			    json_equal(json_object_get(work, "job"), json_object_get(other, "job")) &&
+			    json_equal(json_object_get(work, "job"),
+				       json_object_get(other, "job")) &&
 			    json_equal(json_object_get(work, "account"),
 				       json_object_get(other, "account")))
 				schema_fault(context, "/works", "has a job twice");

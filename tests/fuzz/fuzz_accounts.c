@@ -17,9 +17,12 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 	if (roster == NULL)
 		return 0;
 	arena = arena_open();
-	text = roster_text(arena, roster->accounts, roster->count, roster->recorders, roster->recorder_count);
+	text = roster_text(arena, roster->accounts, roster->count, roster->recorders,
+			   roster->recorder_count);
 	again = roster_parse(text, &fault);
-	if (again == NULL || !slice_equal(roster_text(arena, again->accounts, again->count, again->recorders, again->recorder_count), text))
+	if (again == NULL || !slice_equal(roster_text(arena, again->accounts, again->count,
+						      again->recorders, again->recorder_count),
+					  text))
 		abort();
 	for (size_t i = 0; i < roster->count; i++)
 		if (roster_find(again, roster->accounts[i].id_text) == NULL ||

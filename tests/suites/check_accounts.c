@@ -662,11 +662,13 @@ END_TEST
 START_TEST(text_of_a_roster_can_be_read)
 {
 	struct roster *roster = roster_parse(slice_of(files[2].text), &fault);
-	struct slice text = roster_text(arena, roster->accounts, roster->count, roster->recorders, roster->recorder_count);
+	struct slice text = roster_text(arena, roster->accounts, roster->count, roster->recorders,
+					roster->recorder_count);
 	struct roster *again = roster_parse(text, &fault);
 
 	ck_assert_ptr_nonnull(again);
-	ck_assert(slice_equal(text, roster_text(arena, again->accounts, again->count, again->recorders, again->recorder_count)));
+	ck_assert(slice_equal(text, roster_text(arena, again->accounts, again->count,
+						again->recorders, again->recorder_count)));
 	ck_assert_mem_eq(roster->accounts, again->accounts, 2 * sizeof *roster->accounts);
 	roster_close(again);
 	roster_close(roster);

@@ -47,6 +47,9 @@ const TYPES = [
 	["peer.waiting", "People who asked to join"],
 	["peer.admitted", "People admitted"],
 	["peer.denied", "People denied"],
+	["beam.*", "Recordings"],
+	["recording.*", "Pauses of recordings"],
+	["recorder.*", "Recorders"],
 	["ban.*", "Bans"],
 	["webhook.*", "Webhooks"],
 	["key.*", "API keys"],
@@ -346,6 +349,9 @@ const SYMBOLS = {
 	session: "people",
 	peer: "person",
 	ban: "ban",
+	beam: "media",
+	recording: "media",
+	recorder: "media",
 };
 /** @type {Record<string, string>} */
 const ACTORS = {
@@ -373,6 +379,14 @@ const WORDS = {
 		`Role in ${data.room_name} changed from ${data.previous_role || "none"} to ${data.role}`,
 	"room.end.success": (data) =>
 		`Ended for all${data.lock_room ? ", and locked" : ""}${quoted(data.reason)}`,
+	"beam.started.success": () => "Recording began",
+	"beam.stopped.success": (data) => `Recording stopped after ${lasted(data.duration)}: ${data.reason}`,
+	"beam.recording.success": (data) => `File of ${lasted(data.duration)} is ready`,
+	"beam.failure": (data) => `Recording failed: ${data.error_message}`,
+	"recording.paused": () => "Recording paused",
+	"recording.resumed": () => "Recording resumed",
+	"recorder.lost": () => "Recorder is lost",
+	"recorder.back": () => "Recorder is back",
 	"ban.created": (data) => `Banned from ${banned_from(data)}${quoted(data.reason)}`,
 	"ban.updated": (data) => `Ban from ${banned_from(data)} changed${quoted(data.reason)}`,
 	"ban.deleted": (data) => `No longer banned from ${banned_from(data)}`,

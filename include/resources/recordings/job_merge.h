@@ -185,8 +185,8 @@ struct job_turn {
 };
 bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault);
 
-/* Builds the request that removes the participant of this epoch of a job from its room, or that asks
- * whether it is there. *is_there: false if its room or its media server is gone. */
+/* Builds the request that removes the participant of this epoch of a job from its room, or that
+ * asks whether it is there. *is_there: false if its room or its media server is gone. */
 struct asking;
 bool job_ask_server(struct call *call, const struct id *job, uint32_t epoch, bool removes,
 		    struct asking *asking, bool *is_there, struct fault *fault);

@@ -96,7 +96,7 @@ static void read_files(struct arena *arena, const json_t *list, struct work_repo
 			.duration = report_number(file, "duration_ms"),
 			.width = (uint32_t)report_number(file, "width"),
 			.height = (uint32_t)report_number(file, "height"),
-			.is_chat = slice_is(name, "chat.csv"),
+			.is_chat = slice_is(name, REPORT_CHAT),
 		};
 	}
 }
