@@ -108,6 +108,9 @@ extern const struct id kind_only_id;
 	 * (resources/stored/recorder_record.h). Both belong to no account. */ \
 	KIND(recorder) \
 	KIND(work) \
+	/* A file of a recording that is to be deleted (resources/stored/gone_file.h). Belongs to \
+	 * no account. */ \
+	KIND(gone_file) \
 	/* The account of a media server, with the id of the media server. The record belongs to \
 	 * no account. */ \
 	KIND(backend_account) \

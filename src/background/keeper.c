@@ -15,6 +15,7 @@
 #include "background/account_watch.h"
 #include "background/damage_log.h"
 #include "background/door_watch.h"
+#include "background/file_watch.h"
 
 /* Milliseconds between two rounds. */
 #define ROUND 250
@@ -29,6 +30,7 @@ struct keeper {
 	struct lease *lease;
 	struct account_watch *watch;
 	struct door_watch *doors;
+	struct file_watch *files;
 	struct audit_numbering numbering;
 	struct id *left; /* accounts that the numbering leaves out */
 	size_t left_capacity;
@@ -141,6 +143,7 @@ static void *run_keeper(void *context)
 				is_behind = number_some(keeper);
 			while (is_behind && !wait_for_end(keeper, 0) && clock_monotonic() < until);
 		}
+		is_behind = file_watch_round(keeper->files) || is_behind;
 		if (compares)
 			account_watch_compare(keeper->watch, keeper->lease);
 	} while (!wait_for_end(keeper, is_behind ? 0 : ROUND));
@@ -155,6 +158,7 @@ struct keeper *keeper_open(const struct environment *environment, struct lease *
 	keeper->lease = lease;
 	keeper->watch = account_watch_open(environment);
 	keeper->doors = door_watch_open(environment);
+	keeper->files = file_watch_open(environment);
 	clock_condition_init(&keeper->ending);
 	if (pthread_mutex_init(&keeper->lock, NULL) != 0 ||
 	    pthread_create(&keeper->thread, NULL, run_keeper, keeper) != 0)
@@ -174,6 +178,7 @@ void keeper_close(struct keeper *keeper)
 	join_log_write(keeper->environment->joins, keeper->environment);
 	account_watch_close(keeper->watch);
 	door_watch_close(keeper->doors);
+	file_watch_close(keeper->files);
 	pthread_cond_destroy(&keeper->ending);
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper->left);

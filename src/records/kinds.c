@@ -180,6 +180,12 @@ const struct store_kind kind_work = {
 	.has_ends = true,
 };
 
+const struct store_kind kind_gone_file = {
+	.letter = 'C',
+	.name = "file to be deleted",
+	.has_ends = true,
+};
+
 /* clang-format off */
 #define KIND_LISTED(name_) &kind_##name_,
 const struct store_kind *const all_kinds[] = { EACH_KIND(KIND_LISTED) &kind_lease };

@@ -327,6 +327,7 @@ static const struct {
 	{ &jobs_kind, NULL, "limits the recordings of an account" },
 	{ &recorder_kind, NULL, "a recorder, which belongs to no account" },
 	{ &work_kind, NULL, "which recorder makes which recording" },
+	{ &gone_file_kind, NULL, "a file that is to be deleted at once" },
 	{ &backend_account_kind, NULL, "finds the account of a media server" },
 	{ &webhook_account_kind, NULL, "finds the accounts with webhooks" },
 	{ &queue_kind, NULL, "events that wait for their number" },

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
 #include "resources/record_check.h"
+#include "resources/stored/gone_file.h"
 #include "resources/stored/job_record.h"
 #include "resources/stored/recorder_record.h"
 
@@ -57,6 +58,11 @@ static bool job_removed(struct call *call, const void *record, struct fault *fau
 	const struct job *job = record;
 	struct work work;
 
+	/* A load that fails removes what it has loaded, and no file. The recorder removes the parts
+	 * of what is completed. */
+	if (!call->frees_codes && job->status != JOB_COMPLETED &&
+	    !gone_file_add_parts(call, job, GONE_WITH_ACCOUNT, fault))
+		return false;
 	if (!job->is_open)
 		return true;
 	return work_load(call, job, STORE_TO_CHANGE, &work, fault) &&
@@ -114,7 +120,8 @@ static bool asset_put_loaded(struct call *call, void *record, struct fault *faul
 
 static bool asset_removed(struct call *call, const void *record, struct fault *fault)
 {
-	return asset_count_elsewhere(call, record, false, fault);
+	return (call->frees_codes || gone_file_add_asset(call, record, GONE_WITH_ACCOUNT, fault)) &&
+	       asset_count_elsewhere(call, record, false, fault);
 }
 
 const struct record_kind asset_kind = {

@@ -12,6 +12,7 @@
 #include "resources/live/live_caller.h"
 #include "resources/recordings/job_answer.h"
 #include "resources/recordings/recording_files.h"
+#include "resources/stored/gone_file.h"
 
 static bool is_not_found(struct fault *fault)
 {
@@ -134,5 +135,9 @@ bool recording_assets_delete(struct call *call, struct fault *fault)
 		return false;
 	if (job.is_open)
 		return fault_set(fault, FAULT_CONFLICT, "Recording is not finished");
-	return asset_remove(call, asset, fault) && call_answer_nothing(call);
+	return asset_remove(call, asset, fault) &&
+	       gone_file_add_asset(call, asset, GONE_BY_REQUEST, fault) &&
+	       /* What is left of it goes with its last file. */
+	       (job.asset_count > 1 || gone_file_add_parts(call, &job, GONE_BY_REQUEST, fault)) &&
+	       call_answer_nothing(call);
 }

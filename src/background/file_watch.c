@@ -1,0 +1,319 @@
+/* See background/file_watch.h. What is done in the folder is safe to repeat, so it comes before the
+ * transaction that says so.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/file_watch.h"
+
+#include <stdlib.h>
+
+#include "accounts/accounts.h"
+#include "background/transact.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/recordings/job_merge.h"
+#include "resources/recordings/recording_folder.h"
+#include "resources/stored/gone_file.h"
+
+/* Files that a round deletes, and looks at. */
+#define DELETED_AT_ONCE 16
+#define LOOKED_AT_ONCE 64
+/* Milliseconds until a file that could not be deleted is tried again. */
+#define AGAIN_AFTER 60000
+/* Milliseconds for which the parts of a recording that failed are kept. */
+#define PARTS_KEPT ((int64_t)7 * 24 * 60 * 60 * 1000)
+
+/* How far the look at all files has come. */
+struct look {
+	bool is_under_way;
+	size_t account; /* place of the account in the roster */
+	bool is_at_parts; /* all accounts are done */
+	struct id after; /* the last asset of the account, in the order of ids */
+	char part[2 * ID_TEXT_SIZE + 2]; /* the last name in incoming/ */
+	int64_t next_at; /* clock_monotonic */
+};
+
+struct file_watch {
+	const struct environment *environment;
+	struct transactor work;
+	struct arena *arena;
+	struct look look;
+};
+
+struct file_watch *file_watch_open(const struct environment *environment)
+{
+	struct file_watch *watch = memory_check(calloc(1, sizeof *watch));
+
+	watch->environment = environment;
+	watch->work = (struct transactor){
+		.environment = environment,
+		.event = "recording_files_not_kept",
+	};
+	watch->arena = arena_open();
+	return watch;
+}
+
+void file_watch_close(struct file_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	arena_close(watch->arena);
+	free(watch);
+}
+
+static const char *folder_of(const struct file_watch *watch)
+{
+	const struct recordings *recordings = watch->environment->recordings;
+
+	return recordings == NULL ? NULL : recordings->folder;
+}
+
+/* ---- deleting ---- */
+
+/* Notes the event of a file that was deleted, or was not there any more. */
+static void note_deleted(struct call *call, const struct gone_file *file, const char *outcome)
+{
+	char asset[ID_TEXT_SIZE + 1] = "", job[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
+	struct buffer path = BUFFER_INITIAL(call->arena);
+	struct audit_data data = { .kind = "asset", .name = SLICE("") };
+
+	if (id_compare(&file->asset, &kind_only_id) != 0)
+		id_print(&file->asset, asset);
+	id_print(&file->job, job);
+	id_print(&file->room, room);
+	buffer_append_text(&path, "file:///");
+	buffer_append(&path, file->path);
+	data.id = slice_of(asset);
+	data.actor = audit_service_text(call->arena);
+	data.more[0] = (struct audit_member){ "asset", slice_of(asset), false };
+	data.more[1] = (struct audit_member){ "path", buffer_slice(&path), false };
+	data.more[2] = (struct audit_member){
+		"size",
+		slice_of(arena_text(call->arena, "%llu", (unsigned long long)file->size)),
+		true,
+	};
+	data.more[3] = (struct audit_member){
+		"cause",
+		slice_of(gone_cause_names[file->cause]),
+		false,
+	};
+	data.more[4] = (struct audit_member){ "outcome", slice_of(outcome), false };
+	data.more[5] = (struct audit_member){ "job_id", slice_of(job), false };
+	data.more[6] = (struct audit_member){ "room_id", slice_of(room), false };
+	audit_note(call, "recording.deleted", &data);
+}
+
+static bool account_is_there(const struct environment *environment, const struct id *id)
+{
+	const struct roster *roster = accounts_current(environment->accounts);
+	const bool is_there = roster_by_id(roster, id) != NULL;
+
+	accounts_release(environment->accounts, roster);
+	return is_there;
+}
+
+/* Deletes one, or a part of a folder. Returns false if the store did not take it. */
+static bool delete_file(struct file_watch *watch, const struct gone_file *file)
+{
+	const char *folder = folder_of(watch), *why = NULL;
+	const bool is_logged = !file->is_folder &&
+			       account_is_there(watch->environment, &file->account);
+	struct fault fault = FAULT_INITIAL;
+	bool is_left = false;
+	const enum folder_result result =
+		file->is_folder ? folder_empty(folder, file->folder, file->path, &is_left, &why)
+				: folder_remove_file(folder, file->folder, file->path, &why);
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, &file->account,
+				      &fault);
+
+	if (result == FOLDER_FAILED)
+		log_event(LOG_LEVEL_ERROR, "recording_not_deleted", "path",
+			  arena_copy(watch->arena, file->path).data, "reason", why, NULL);
+	while (transact_again(&run)) {
+		bool is_there = true;
+
+		if (result == FOLDER_FAILED || is_left) {
+			run.is_done = gone_file_delay(&run.call, file,
+						      run.call.now + (is_left ? 0 : AGAIN_AFTER),
+						      &fault);
+			continue;
+		}
+		run.is_done = gone_file_remove(&run.call, file, &is_there, &fault);
+		if (is_there && is_logged)
+			note_deleted(&run.call, file,
+				     result == FOLDER_DONE ? "deleted" : "not found");
+	}
+	return run.is_done;
+}
+
+/* Deletes some of those that are due. Returns true if there may be more. */
+static bool delete_due(struct file_watch *watch)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct arena *apart = arena_open();
+	struct gone_file *files = NULL;
+	size_t n = 0, done = 0;
+
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, apart, &kind_only_id,
+					      &fault);
+
+		while (transact_again(&run))
+			run.is_done = gone_files_due(&run.call, DELETED_AT_ONCE, &files, &n,
+						     &fault);
+		if (!run.is_done)
+			n = 0;
+	}
+	while (done < n && delete_file(watch, &files[done]))
+		done++;
+	arena_close(apart);
+	arena_reset(watch->arena);
+	return n == DELETED_AT_ONCE && done == n;
+}
+
+/* ---- the look at all files ---- */
+
+/* Finds out whether files of the account are missing, or are there again. *is_last: it has no
+ * more. */
+static bool look_at_files(struct file_watch *watch, const struct id *account, bool *is_last)
+{
+	struct look *look = &watch->look;
+	const struct id after = look->after;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, account, &fault);
+
+	while (transact_again(&run)) {
+		struct call *call = &run.call;
+		const struct slice own = recordings_folder_id(call);
+		struct store_page page = {
+			.order = STORE_OLDEST_FIRST,
+			.above = &after,
+			.records = arena_alloc(call->arena, LOOKED_AT_ONCE * sizeof *page.records),
+			.most = LOOKED_AT_ONCE,
+		};
+
+		look->after = after;
+		run.is_done = store_page(call->transaction, &kind_asset, &page, &fault);
+		*is_last = page.is_last;
+		for (size_t i = 0; run.is_done && i < page.count; i++) {
+			const struct id id = page.records[i].id;
+			struct folder_file file;
+			struct asset asset;
+			enum folder_result result;
+
+			look->after = id;
+			run.is_done = record_get(&asset_table, call->transaction, &id,
+						 STORE_TO_CHANGE, &asset, &fault);
+			/* A folder without an id may only be missing. */
+			if (!run.is_done || asset.stored.value.data == NULL || own.size == 0 ||
+			    !slice_equal(asset.folder, own))
+				continue;
+			result = folder_find(folder_of(watch), asset.path, &file);
+			if (result == FOLDER_FAILED ||
+			    asset.is_missing == (result == FOLDER_NOT_THERE))
+				continue;
+			asset.is_missing = result == FOLDER_NOT_THERE;
+			run.is_done = record_put(&asset_table, call->transaction, &asset, &fault);
+		}
+	}
+	return run.is_done;
+}
+
+/* Has the parts of a job deleted if it is completed, or failed long ago. */
+static bool look_at_parts(struct file_watch *watch, const struct id *account, const struct id *job)
+{
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, account, &fault);
+
+	while (transact_again(&run)) {
+		struct job found;
+
+		run.is_done = job_load(&run.call, job, STORE_TO_SHOW, &found, &fault);
+		if (!run.is_done || found.stored.value.data == NULL || found.is_open ||
+		    !slice_equal(found.folder, recordings_folder_id(&run.call)))
+			continue;
+		if (found.status == JOB_COMPLETED || found.ended + PARTS_KEPT < run.call.now)
+			run.is_done = gone_file_add_parts(&run.call, &found, GONE_BY_RETENTION,
+							  &fault);
+	}
+	return run.is_done;
+}
+
+/* Takes the next name in incoming/. Returns false at the end. */
+static bool next_parts(struct file_watch *watch, struct id *account, struct id *job)
+{
+	const struct slice last = slice_of(watch->look.part);
+	struct slice *names;
+	size_t n, i = 0;
+
+	folder_list(watch->arena, folder_of(watch), SLICE("incoming"), true, &names, &n);
+	for (; i < n; i++) {
+		struct slice rest;
+		const struct slice first = text_split(names[i], '-', &rest);
+
+		if (names[i].size < sizeof watch->look.part && slice_compare(names[i], last) > 0 &&
+		    id_parse(first, account) && rest.data != NULL && id_parse(rest, job))
+			break;
+	}
+	if (i < n)
+		(void)snprintf(watch->look.part, sizeof watch->look.part, "%.*s",
+			       (int)names[i].size, names[i].data);
+	return i < n;
+}
+
+/* Goes a step further. Returns true if more is to be done at once. */
+static bool look_on(struct file_watch *watch)
+{
+	struct accounts *accounts = watch->environment->accounts;
+	struct look *look = &watch->look;
+	const struct roster *roster;
+	struct id account, job;
+	bool has_account, is_last = true;
+
+	if (!look->is_under_way) {
+		if (clock_monotonic() < look->next_at)
+			return false;
+		*look = (struct look){ .is_under_way = true };
+	}
+	if (look->is_at_parts) {
+		look->is_under_way = next_parts(watch, &account, &job);
+		if (look->is_under_way)
+			(void)look_at_parts(watch, &account, &job);
+		else
+			look->next_at = clock_monotonic() +
+					watch->environment->recordings->times.sweep;
+		arena_reset(watch->arena);
+		return look->is_under_way;
+	}
+	roster = accounts_current(accounts);
+	has_account = look->account < roster->count;
+	if (has_account)
+		account = roster->accounts[look->account].id;
+	accounts_release(accounts, roster);
+	if (!has_account)
+		look->is_at_parts = true;
+	else if (!look_at_files(watch, &account, &is_last) || is_last) {
+		/* An account whose files cannot be read is looked at the next time. */
+		look->account++;
+		look->after = kind_only_id;
+	}
+	arena_reset(watch->arena);
+	return true;
+}
+
+bool file_watch_round(struct file_watch *watch)
+{
+	bool is_behind;
+
+	/* With --live watch, nothing is deleted. */
+	if (folder_of(watch) == NULL || watch->environment->live == LIVE_WATCH)
+		return false;
+	is_behind = delete_due(watch);
+	is_behind = look_on(watch) || is_behind;
+	if (watch->work.has_committed)
+		store_flush(watch->environment->store);
+	watch->work.has_committed = false;
+	return is_behind;
+}

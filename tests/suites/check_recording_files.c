@@ -1,0 +1,654 @@
+/* The files of recordings: links to them and attacks on links, how they are deleted, and what the
+ * look at the folder finds.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "accounts/accounts.h"
+#include "background/file_watch.h"
+#include "base/text.h"
+#include "directory.h"
+#include "fast_disk.h"
+#include "records/kinds.h"
+#include "resources/recordings/job_merge.h"
+#include "resources/recordings/recording_folder.h"
+#include "resources/stored/gone_file.h"
+#include "resources/stored/job_record.h"
+#include "suite.h"
+#include "world.h"
+
+#define FOLDER_ID "0123456789abcdef01234567"
+#define DAY ((int64_t)24 * 60 * 60 * 1000)
+
+static struct world world;
+static struct fault fault;
+static char folder[PATH_MAX];
+static struct recordings recordings;
+static struct account other;
+/* A recording that is completed, with its files. */
+static struct id room, job_id, asset_id, chat_id;
+static const char *asset_path, *chat_path;
+
+/* ---- the folder ---- */
+
+static const char *below(const char *path)
+{
+	return arena_text(world.arena, "%s/%s", folder, path);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat status;
+
+	return lstat(below(path), &status) == 0;
+}
+
+static void make_folders(const char *path)
+{
+	char *text = arena_text(world.arena, "%s", below(path));
+
+	for (char *at = text + strlen(folder) + 1; (at = strchr(at, '/')) != NULL; at++) {
+		*at = '\0';
+		(void)mkdir(text, 0700);
+		*at = '/';
+	}
+}
+
+static void make_file(const char *path, const char *text)
+{
+	FILE *file;
+
+	make_folders(path);
+	file = fopen(below(path), "w");
+	ck_assert_msg(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
+}
+
+/* ---- records ---- */
+
+static struct asset asset_of(const struct job *job, enum asset_type type, const char *name)
+{
+	return (struct asset){
+		.room = room,
+		.session = kind_only_id,
+		.type = type,
+		.path = slice_of(arena_text(world.arena, "%s/%s/%s/%s", world.account.id_text,
+					    id_as_text(world.arena, &room).data,
+					    id_as_text(world.arena, &job->stored.id).data, name)),
+		.folder = SLICE(FOLDER_ID),
+		.title = SLICE("Maths \"7b\"/\xc3\xa4"),
+		.created = world_now(&world),
+		.recorded_at = 1764547200000,
+		.size = 5,
+		.duration = 2000,
+		.width = type == ASSET_CHAT ? 0 : 1280,
+		.height = type == ASSET_CHAT ? 0 : 720,
+		.presign_seconds = 600,
+	};
+}
+
+/* Makes a recording that has ended, without files. */
+static struct job add_job(struct call *call, enum job_status status)
+{
+	int64_t now = call->now;
+	struct job job = {
+		.stored.parent = room,
+		.status = status,
+		.is_open = status < JOB_COMPLETED,
+		.created = now,
+		.updated = now,
+		.ended = status < JOB_COMPLETED ? 0 : now,
+		.room_name = SLICE("room"),
+		.folder = SLICE(FOLDER_ID),
+	};
+
+	ck_assert(store_new_id(call->transaction, &kind_job, call->environment->clock, &now,
+			       &job.stored.id, &fault));
+	job.name = id_as_text(world.arena, &job.stored.id);
+	ck_assert_msg(job_put(call, &job, &fault), "%s", fault_reason(&fault));
+	ck_assert(job_load(call, &job.stored.id, STORE_TO_CHANGE, &job, &fault));
+	return job;
+}
+
+/* Stores the call so that the next request sees it. */
+static void commit(struct call *call)
+{
+	ck_assert(store_wait(world.environment.store, world_commit(call), &fault));
+}
+
+static void add_recording(void)
+{
+	struct asset asset, chat;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, JOB_COMPLETED);
+	job_id = job.stored.id;
+	asset = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4");
+	chat = asset_of(&job, ASSET_CHAT, "chat.csv");
+	ck_assert(asset_add(&call, &job, &asset, &fault) && asset_add(&call, &job, &chat, &fault) &&
+		  job_put(&call, &job, &fault));
+	asset_id = asset.stored.id;
+	chat_id = chat.stored.id;
+	asset_path = asset.path.data;
+	chat_path = chat.path.data;
+	commit(&call);
+	make_file(asset_path, "12345");
+	make_file(chat_path, "12345");
+}
+
+static void open_folder(struct world *opened)
+{
+	ck_assert_int_lt(snprintf(folder, sizeof folder, "%s/recordings", opened->directory),
+			 (int)sizeof folder);
+	ck_assert_int_eq(mkdir(folder, 0700), 0);
+	recordings = (struct recordings){ .folder = folder, .times = RECORDING_TIMES };
+	opened->environment.recordings = &recordings;
+}
+
+static void set_up(void)
+{
+	const struct world_options options = {
+		.store = WORLD_MEMORY,
+		.environment = { .session_keep = DAY, .live = LIVE_ON },
+		.parts_open = open_folder,
+	};
+
+	fault = FAULT_INITIAL;
+	world_open(&world, &options);
+	make_file(".anteroom", FOLDER_ID "\n");
+	ck_assert(accounts_add(world.directory, &clock_system, "b", &other, &fault));
+	ck_assert(id_parse(SLICE("6925c84100000000000000b1"), &room));
+	add_recording();
+}
+
+static void tear_down(void)
+{
+	world_close(&world);
+}
+
+/* ---- calls ---- */
+
+static struct call call_of(const struct account *account, enum method method, const char *path)
+{
+	const struct request request = world_request(&world, world.arena, account, method, path,
+						     NULL);
+
+	return world_call(&world, &request);
+}
+
+static const char *path_of(const char *before, const struct id *id, const char *behind)
+{
+	return arena_text(world.arena, "%s%s%s", before, id_as_text(world.arena, id).data, behind);
+}
+
+static const char *header_of(const struct call *call, const char *name)
+{
+	const struct slice value = call_find_header(call, name);
+
+	return value.size == 0 ? "" : arena_text(world.arena, "%.*s", (int)value.size, value.data);
+}
+
+/* Returns the path and query of a link to a file. */
+static const char *link_to(const struct id *id, const char *query)
+{
+	const struct call call =
+		call_of(&world.account, METHOD_GET,
+			path_of("/v2/recording-assets/", id,
+				arena_text(world.arena, "/presigned-url%s", query)));
+	const char *url;
+
+	ck_assert_int_eq(call.answer.status, 200);
+	url = world_member(&world, world_body(world.arena, &call), "url");
+	ck_assert_ptr_nonnull(strstr(url, "/v2/recording-files/"));
+	return strstr(url, "/v2/recording-files/");
+}
+
+/* ---- links ---- */
+
+START_TEST(a_link_names_the_file_to_the_web_server)
+{
+	static const struct {
+		const char *software, *header;
+		bool is_path;
+	} servers[] = {
+		{ NULL, "X-Accel-Redirect", false },
+		{ "nginx/1.22.1", "X-Accel-Redirect", false },
+		{ "Apache/2.4.62 (Debian)", "X-Sendfile", true },
+		{ "lighttpd/1.4.69", "X-Sendfile", true },
+	};
+	const char *link = link_to(&asset_id, ""), *value;
+	struct call call;
+
+	for (int i = 0; i < ROWS(servers); i++) {
+		struct request request = world_request(&world, world.arena, NULL, METHOD_GET, link,
+						       NULL);
+
+		if (servers[i].software != NULL)
+			request.software = slice_of(servers[i].software);
+		call = world_call(&world, &request);
+		ck_assert_int_eq(call.answer.status, 200);
+		value = header_of(&call, servers[i].header);
+		ck_assert_str_eq(value, servers[i].is_path
+						? below(asset_path)
+						: arena_text(world.arena, "/anteroom-recordings/%s",
+							     asset_path));
+		ck_assert_str_eq(header_of(&call, "Content-Type"), "video/mp4");
+		ck_assert_str_eq(header_of(&call, "Content-Disposition"),
+				 "attachment; filename=\"Maths _7b___ 2025-12-01.mp4\"; "
+				 "filename*=UTF-8''Maths%20_7b__%C3%A4%202025-12-01.mp4");
+		ck_assert_uint_eq(call.answer.size, 0);
+	}
+	call = call_of(NULL, METHOD_HEAD, link);
+	ck_assert_int_eq(call.answer.status, 200);
+	call = call_of(NULL, METHOD_GET, link_to(&asset_id, "?inline=true"));
+	ck_assert_int_eq(strncmp(header_of(&call, "Content-Disposition"), "inline; ", 8), 0);
+	call = call_of(NULL, METHOD_GET, link_to(&chat_id, ""));
+	ck_assert_str_eq(header_of(&call, "Content-Type"), "text/csv; charset=utf-8");
+	ck_assert_ptr_nonnull(strstr(header_of(&call, "Content-Disposition"), "\"chat Maths"));
+}
+END_TEST
+
+/* Replaces the first occurrence. */
+static const char *replaced(const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+
+	ck_assert_msg(at != NULL, "%s in %s", from, text);
+	return arena_text(world.arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+/* FROM becomes TO; ACCOUNT, OTHER, ASSET and CHAT are ids. */
+static const struct {
+	const char *query, *from, *to;
+	int status;
+} changes[] = {
+	{ "", "", "", 200 },
+	{ "?inline=true", "", "", 200 },
+	{ "", "ACCOUNT", "OTHER", 403 },
+	{ "", "ACCOUNT", "6925c84100000000000000c9", 403 },
+	{ "", "ACCOUNT", "x", 403 },
+	{ "", "ASSET", "CHAT", 403 },
+	{ "", "ASSET", "6925c84100000000000000c9", 403 },
+	{ "", "expires=", "expires=1", 403 },
+	{ "", "expires=", "expires=%2B", 403 },
+	{ "", "expires=", "expires=0", 403 },
+	{ "", "expires=", "x=", 403 },
+	{ "", "expires=", "expires=9999999999&expires=", 400 },
+	{ "", "signature=", "signature=0", 403 },
+	{ "", "signature=", "signature=&x=", 403 },
+	{ "", "signature=", "SIGNATURE=", 403 },
+	{ "", "signature=", "signature=x&signature=", 400 },
+	{ "", "&signature=", "&inline=1&signature=", 403 },
+	{ "", "&signature=", "&inline=0&signature=", 403 },
+	{ "", "&signature=", "&inline=true&signature=", 403 },
+	{ "?inline=true", "&inline=1", "", 403 },
+	{ "?inline=true", "&inline=1", "&inline=2", 403 },
+	{ "?inline=true", "&inline=1", "&inline=1&inline=1", 400 },
+	{ "", "?expires", "/x?expires", 404 },
+	{ "", "&signature=", "&other=1&signature=", 200 },
+};
+
+START_TEST(a_changed_link_is_not_valid)
+{
+	const char *link = link_to(&asset_id, changes[_i].query);
+	const char *const words[][2] = {
+		{ "ACCOUNT", world.account.id_text },
+		{ "OTHER", other.id_text },
+		{ "ASSET", id_as_text(world.arena, &asset_id).data },
+		{ "CHAT", id_as_text(world.arena, &chat_id).data },
+	};
+	const char *from = changes[_i].from, *to = changes[_i].to;
+	struct call call;
+
+	for (int i = 0; i < ROWS(words); i++) {
+		from = strcmp(from, words[i][0]) == 0 ? words[i][1] : from;
+		to = strcmp(to, words[i][0]) == 0 ? words[i][1] : to;
+	}
+	call = call_of(NULL, METHOD_GET, replaced(link, from, to));
+	ck_assert_int_eq(call.answer.status, changes[_i].status);
+	if (call.answer.status == 403)
+		ck_assert_str_eq(world_body(world.arena, &call),
+				 "{\"code\":403,\"message\":\"Link is not valid\"}");
+}
+END_TEST
+
+START_TEST(a_link_that_was_cut_is_not_valid)
+{
+	const char *link = link_to(&asset_id, "");
+	const char *begin = strstr(link, "signature=") + strlen("signature=");
+
+	for (size_t n = 0; n < 64; n++) {
+		const char *cut = arena_text(world.arena, "%.*s", (int)(begin - link + (int)n),
+					     link);
+
+		ck_assert_int_eq(call_of(NULL, METHOD_GET, cut).answer.status, 403);
+	}
+	for (size_t n = 0; n < 64; n++) {
+		char *changed = arena_text(world.arena, "%s", link);
+
+		changed[(size_t)(begin - link) + n] ^= 1;
+		ck_assert_int_eq(call_of(NULL, METHOD_GET, changed).answer.status, 403);
+	}
+}
+END_TEST
+
+START_TEST(a_link_lasts_as_long_as_it_says)
+{
+	static const struct {
+		const char *query;
+		int seconds;
+	} rows[] = {
+		{ "", 600 },
+		{ "?presign_duration=60", 60 },
+		{ "?presign_duration=604800", 604800 },
+	};
+	const struct call call =
+		call_of(&world.account, METHOD_GET,
+			path_of("/v2/recording-assets/", &asset_id,
+				arena_text(world.arena, "/presigned-url%s", rows[_i].query)));
+	const char *link = link_to(&asset_id, rows[_i].query);
+
+	ck_assert_ptr_nonnull(strstr(world_body(world.arena, &call),
+				     arena_text(world.arena, "\"expiry\":%d}", rows[_i].seconds)));
+	world_move(&world, (int64_t)(rows[_i].seconds - 2) * 1000);
+	ck_assert_int_eq(call_of(NULL, METHOD_GET, link).answer.status, 200);
+	world_move(&world, 3000);
+	ck_assert_int_eq(call_of(NULL, METHOD_GET, link).answer.status, 403);
+}
+END_TEST
+
+START_TEST(a_rotation_breaks_no_link_until_it_is_finished)
+{
+	const char *before = link_to(&asset_id, ""), *after;
+
+	ck_assert(accounts_rotate(world.directory, &clock_system, "a", NULL, &fault));
+	ck_assert_int_eq(call_of(NULL, METHOD_GET, before).answer.status, 200);
+	world_account(&world, "a", &world.account);
+	after = link_to(&asset_id, "");
+	ck_assert(accounts_finish(world.directory, "a", NULL, &fault));
+	ck_assert_int_eq(call_of(NULL, METHOD_GET, after).answer.status, 200);
+	ck_assert_int_eq(call_of(NULL, METHOD_GET, before).answer.status, 403);
+}
+END_TEST
+
+START_TEST(links_of_a_disabled_account_are_refused)
+{
+	const char *link = link_to(&asset_id, "");
+	struct call call;
+
+	ck_assert(accounts_set_enabled(world.directory, "a", false, NULL, &fault));
+	call = call_of(NULL, METHOD_GET, link);
+	ck_assert_int_eq(call.answer.status, 403);
+	ck_assert_ptr_nonnull(strstr(world_body(world.arena, &call), "Account is disabled"));
+}
+END_TEST
+
+/* What is in the place of the file: nothing, a link, a folder; or the whole folder is another. */
+static void remove_it(void)
+{
+	ck_assert_int_eq(unlink(below(asset_path)), 0);
+}
+
+static void link_it(void)
+{
+	remove_it();
+	ck_assert_int_eq(symlink(below(chat_path), below(asset_path)), 0);
+}
+
+static void make_it_a_folder(void)
+{
+	remove_it();
+	ck_assert_int_eq(mkdir(below(asset_path), 0700), 0);
+}
+
+static void change_the_marker(void)
+{
+	make_file(".anteroom", "another\n");
+}
+
+static void remove_the_marker(void)
+{
+	ck_assert_int_eq(unlink(below(".anteroom")), 0);
+}
+
+static void (*const breaks[])(void) = { remove_it, link_it, make_it_a_folder, change_the_marker,
+					remove_the_marker };
+
+START_TEST(only_a_file_of_this_folder_is_sent)
+{
+	const char *link = link_to(&asset_id, "");
+	struct call call;
+
+	breaks[_i]();
+	call = call_of(NULL, METHOD_GET, link);
+	ck_assert_int_eq(call.answer.status, 404);
+	ck_assert_str_eq(header_of(&call, "X-Accel-Redirect"), "");
+}
+END_TEST
+
+/* ---- deleting ---- */
+
+static void watch_files(void)
+{
+	struct file_watch *watch = file_watch_open(&world.environment);
+
+	while (file_watch_round(watch))
+		;
+	file_watch_close(watch);
+}
+
+static const char *delete (const struct id *id)
+{
+	const struct call call = call_of(&world.account, METHOD_DELETE,
+					 path_of("/v2/recording-assets/", id, ""));
+
+	return call.answer.status == 204 ? "" : world_body(world.arena, &call);
+}
+
+/* Returns the events of deleted files. */
+static const json_t *deleted_events(void)
+{
+	const struct call call = call_of(&world.account, METHOD_GET,
+					 "/v2/events?type=recording.deleted&limit=100");
+
+	ck_assert_int_eq(call.answer.status, 200);
+	return json_object_get(world_json(&world, world_body(world.arena, &call)), "data");
+}
+
+static const char *member(const json_t *event, const char *name)
+{
+	return json_string_value(json_object_get(json_object_get(event, "data"), name));
+}
+
+START_TEST(a_deleted_file_is_deleted_and_logged)
+{
+	const char *parts = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv",
+				       world.account.id_text,
+				       id_as_text(world.arena, &job_id).data);
+	const json_t *events, *event;
+
+	make_file(parts, "1");
+	ck_assert_str_eq(delete (&asset_id), "");
+	ck_assert(is_there(asset_path));
+	ck_assert_int_eq(
+		call_of(&world.account, METHOD_GET, path_of("/v2/recording-assets/", &asset_id, ""))
+			.answer.status,
+		404);
+	watch_files();
+	ck_assert(!is_there(asset_path));
+	ck_assert(is_there(chat_path));
+	events = deleted_events();
+	ck_assert_uint_eq(json_array_size(events), 1);
+	event = json_array_get(events, 0);
+	ck_assert_str_eq(member(event, "asset"), id_as_text(world.arena, &asset_id).data);
+	ck_assert_str_eq(member(event, "path"), arena_text(world.arena, "file:///%s", asset_path));
+	ck_assert_str_eq(member(event, "cause"), "request");
+	ck_assert_str_eq(member(event, "outcome"), "deleted");
+	ck_assert_str_eq(member(event, "job_id"), id_as_text(world.arena, &job_id).data);
+	ck_assert_str_eq(member(event, "room_id"), id_as_text(world.arena, &room).data);
+	ck_assert_int_eq(
+		json_integer_value(json_object_get(json_object_get(event, "data"), "size")), 5);
+	/* With the last file, the folders and the parts go. */
+	ck_assert_str_eq(delete (&chat_id), "");
+	watch_files();
+	ck_assert(!is_there(world.account.id_text));
+	ck_assert(!is_there(parts));
+	ck_assert_uint_eq(json_array_size(deleted_events()), 2);
+}
+END_TEST
+
+START_TEST(a_file_that_is_gone_already_is_logged)
+{
+	ck_assert_str_eq(delete (&asset_id), "");
+	remove_it();
+	watch_files();
+	ck_assert_str_eq(member(json_array_get(deleted_events(), 0), "outcome"), "not found");
+}
+END_TEST
+
+START_TEST(nothing_is_deleted_in_another_folder)
+{
+	ck_assert_str_eq(delete (&asset_id), "");
+	if (_i == 0)
+		change_the_marker();
+	else
+		remove_the_marker();
+	watch_files();
+	ck_assert(is_there(asset_path));
+	ck_assert_uint_eq(json_array_size(deleted_events()), 0);
+	/* It is tried again. */
+	make_file(".anteroom", FOLDER_ID "\n");
+	watch_files();
+	ck_assert(is_there(asset_path));
+	world_move(&world, 61000);
+	watch_files();
+	ck_assert(!is_there(asset_path));
+}
+END_TEST
+
+START_TEST(nothing_is_deleted_while_the_service_only_watches)
+{
+	ck_assert_str_eq(delete (&asset_id), "");
+	world.environment.live = LIVE_WATCH;
+	watch_files();
+	ck_assert(is_there(asset_path));
+}
+END_TEST
+
+START_TEST(a_recording_that_has_not_ended_keeps_its_files)
+{
+	struct asset asset;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, JOB_POST_PROCESSING);
+	asset = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4");
+	ck_assert(asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	commit(&call);
+	ck_assert_ptr_nonnull(strstr(delete (&asset.stored.id), "Recording is not finished"));
+}
+END_TEST
+
+/* ---- the look at the folder ---- */
+
+static const char *status_of(const struct id *id)
+{
+	const struct call call = call_of(&world.account, METHOD_GET,
+					 path_of("/v2/recording-assets/", id, ""));
+
+	return world_member(&world, world_body(world.arena, &call), "status");
+}
+
+START_TEST(a_missing_file_is_found_and_found_again)
+{
+	remove_it();
+	watch_files();
+	ck_assert_str_eq(status_of(&asset_id), "missing");
+	ck_assert_str_eq(status_of(&chat_id), "completed");
+	make_file(asset_path, "12345");
+	watch_files();
+	ck_assert_str_eq(status_of(&asset_id), "completed");
+}
+END_TEST
+
+START_TEST(a_folder_that_is_not_there_has_no_missing_files)
+{
+	if (_i == 0)
+		change_the_marker();
+	else
+		remove_the_marker();
+	remove_it();
+	watch_files();
+	ck_assert_str_eq(status_of(&asset_id), "completed");
+}
+END_TEST
+
+static const struct {
+	enum job_status status;
+	int64_t after; /* milliseconds since it has ended */
+	bool is_gone;
+} parts[] = {
+	{ JOB_COMPLETED, 0, true },
+	{ JOB_FAILED, 0, false },
+	{ JOB_FAILED, 7 * DAY - 60000, false },
+	{ JOB_FAILED, 7 * DAY + 60000, true },
+	{ JOB_RUNNING, 30 * DAY, false },
+	{ JOB_POST_PROCESSING, 30 * DAY, false },
+};
+
+START_TEST(parts_of_recordings_that_have_ended_go)
+{
+	const char *path,
+		*unknown = "incoming/6925c84100000000000000a1-6925c84100000000000000d1/e1p1.mkv";
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, parts[_i].status);
+	commit(&call);
+	path = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv", world.account.id_text,
+			  id_as_text(world.arena, &job.stored.id).data);
+	make_file(path, "1");
+	make_file(unknown, "1");
+	make_file("incoming/strange/e1p1.mkv", "1");
+	world_move(&world, parts[_i].after);
+	watch_files();
+	watch_files();
+	ck_assert_int_eq(is_there(path), !parts[_i].is_gone);
+	/* What no record knows stays. */
+	ck_assert(is_there(unknown));
+	ck_assert(is_there("incoming/strange/e1p1.mkv"));
+	ck_assert_uint_eq(json_array_size(deleted_events()), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recording_files");
+	TCase *tcase = tcase_create("files");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, a_link_names_the_file_to_the_web_server);
+	tcase_add_loop_test(tcase, a_changed_link_is_not_valid, 0, ROWS(changes));
+	tcase_add_test(tcase, a_link_that_was_cut_is_not_valid);
+	tcase_add_loop_test(tcase, a_link_lasts_as_long_as_it_says, 0, 3);
+	tcase_add_test(tcase, a_rotation_breaks_no_link_until_it_is_finished);
+	tcase_add_test(tcase, links_of_a_disabled_account_are_refused);
+	tcase_add_loop_test(tcase, only_a_file_of_this_folder_is_sent, 0, ROWS(breaks));
+	tcase_add_test(tcase, a_deleted_file_is_deleted_and_logged);
+	tcase_add_test(tcase, a_file_that_is_gone_already_is_logged);
+	tcase_add_loop_test(tcase, nothing_is_deleted_in_another_folder, 0, 2);
+	tcase_add_test(tcase, nothing_is_deleted_while_the_service_only_watches);
+	tcase_add_test(tcase, a_recording_that_has_not_ended_keeps_its_files);
+	tcase_add_test(tcase, a_missing_file_is_found_and_found_again);
+	tcase_add_loop_test(tcase, a_folder_that_is_not_there_has_no_missing_files, 0, 2);
+	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
