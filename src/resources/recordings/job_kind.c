@@ -22,17 +22,14 @@ static bool job_load_dumped(struct call *call, void *record, const char *pointer
 	(void)findings;
 	(void)fault;
 	job->name = id_as_text(call->arena, &job->stored.id);
-	if (!job->is_open)
+	if (job->status >= JOB_COMPLETED)
 		return true;
-	job->is_open = false;
 	job->status = JOB_FAILED;
 	job->reason = JOB_INTERNAL_ERROR;
 	job->error = SLICE("was in a dump");
 	job->ended = job->updated = call->now;
 	if (job->stopped == 0)
 		job->stopped = call->now;
-	job->wants_pause = job->shows_pause = false;
-	job->interrupted = job->asked = job->lost = 0;
 	return true;
 }
 
@@ -76,15 +73,25 @@ static int64_t job_kept(const struct call *call)
 	return keep > JOB_KEPT_LEAST ? keep : JOB_KEPT_LEAST;
 }
 
-/* Compares the bytes of the assets; their number is a row. */
+/* Compares the bytes of the assets with the sizes; that their number is right is a row. */
 static bool job_derive(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault)
 {
 	const struct job *job = record;
+	struct session session;
 	struct asset *assets;
 	uint64_t bytes = 0;
+	struct jobs jobs;
 	size_t n;
 
+	if (!session_load(call, &job->session, STORE_TO_SHOW, &session, fault) ||
+	    !jobs_load(call, STORE_TO_SHOW, &jobs, fault))
+		return false;
+	if (jobs.stored.value.data == NULL)
+		findings_add(findings, "",
+			     "is not counted: the record of the account's jobs does not exist");
+	if (session.stored.value.data != NULL && session.asset_count < job->asset_count)
+		findings_add(findings, "/asset_count", "is more than that of its session");
 	if (!assets_of_job(call, &job->stored.id, &assets, &n, fault))
 		return false;
 	for (size_t i = 0; i < n; i++)

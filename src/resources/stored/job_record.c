@@ -66,7 +66,7 @@ static const struct record_table pause_table = { ITEMS(struct job_pause, pause_m
 static const struct member job_members[] = {
 	{ "id", AS_KEY, AT(struct job, stored.id) },
 	{ "room_id", AS_PARENT_OF(room, OUTLIVES), AT(struct job, stored.parent) },
-	{ "open", AS_SWITCH, AT(struct job, is_open) },
+	{ "open", AS_SWITCH, MARKED(MEMBER_DERIVED), AT(struct job, is_open) },
 	{ "name", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct job, name) },
 	{ "type", AS_CHOICE(JOB_TYPES - 1, job_type_names), AT(struct job, type) },
 	{ "session_id", AS_ID, AT(struct job, session) },
@@ -117,12 +117,12 @@ static const struct member job_members[] = {
 	  AT(struct job, asked_reason) },
 	{ "reason", AS_CHOICE(JOB_REASONS - 1, job_reason_names), AT(struct job, reason) },
 	{ "error", AS_TEXT(0, JOB_ERROR_MOST), MARKED(MEMBER_ABSENT), AT(struct job, error) },
-	{ "paused", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, wants_pause) },
-	{ "shows_pause", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, shows_pause) },
-	{ "asked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, asked) },
-	{ "interrupted_since", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, interrupted) },
+	{ "paused", AS_BOOLEAN, MARKED(MEMBER_DERIVED), AT(struct job, wants_pause) },
+	{ "shows_pause", AS_BOOLEAN, MARKED(MEMBER_DERIVED), AT(struct job, shows_pause) },
+	{ "asked_at", AS_TIME, MARKED(MEMBER_DERIVED), AT(struct job, asked) },
+	{ "interrupted_since", AS_TIME, MARKED(MEMBER_DERIVED), AT(struct job, interrupted) },
 	{ "epoch", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, epoch) },
-	{ "rev", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, rev) },
+	{ "rev", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED), AT(struct job, rev) },
 	{ "recorder", AS_TEXT(0, JOB_RECORDER_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct job, recorder) },
 	{ "boot", AS_TEXT(0, JOB_RECORDER_MOST), MARKED(MEMBER_ABSENT), AT(struct job, boot) },
@@ -132,20 +132,20 @@ static const struct member job_members[] = {
 	{ "recorded_ms", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_ABSENT),
 	  AT(struct job, recorded) },
 	{ "media_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, media) },
-	{ "grown_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, grown) },
-	{ "gap_count", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	{ "grown_at", AS_TIME, MARKED(MEMBER_DERIVED), AT(struct job, grown) },
+	{ "gap_count", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
 	  AT(struct job, gap_count) },
-	{ "lost_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, lost) },
-	{ "joining_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, joining) },
-	{ "emptied_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job, emptied) },
-	{ "removes", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, removes) },
+	{ "lost_at", AS_TIME, MARKED(MEMBER_DERIVED), AT(struct job, lost) },
+	{ "joining_at", AS_TIME, MARKED(MEMBER_DERIVED), AT(struct job, joining) },
+	{ "emptied_at", AS_TIME, MARKED(MEMBER_DERIVED), AT(struct job, emptied) },
+	{ "removes", AS_BOOLEAN, MARKED(MEMBER_DERIVED), AT(struct job, removes) },
 	{ "recorded_before_ms", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_ABSENT),
 	  AT(struct job, recorded_before) },
 	{ "parts_before", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
 	  AT(struct job, parts_before) },
 	{ "resumes", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, resumes) },
 	{ "was_started", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, was_started) },
-	{ "cleared", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, cleared) },
+	{ "cleared", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED), AT(struct job, cleared) },
 	{ "saved", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, is_saved) },
 	{ "asset_count", AS_NUMBER(8, 0, UNLIMITED), HOLDS_END, MARKED(MEMBER_DERIVED),
 	  AT(struct job, asset_count) },
@@ -354,6 +354,9 @@ bool asset_count_elsewhere(struct call *call, const struct asset *asset, bool co
 	}
 	if (!jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
 		return false;
+	/* With its account, the record may have gone first. */
+	if (!comes && jobs.stored.value.data == NULL)
+		return true;
 	if (comes)
 		jobs.bytes += asset->size;
 	else

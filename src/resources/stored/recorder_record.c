@@ -249,7 +249,9 @@ static bool work_leave_line(struct call *call, const struct work *work, struct f
 	if (!jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
 		return false;
 	jobs.waiting -= jobs.waiting > 0 ? 1 : 0;
-	if (!record_put(&jobs_table, call->transaction, &jobs, fault))
+	/* With its account, the record may have gone first. */
+	if (jobs.stored.value.data != NULL &&
+	    !record_put(&jobs_table, call->transaction, &jobs, fault))
 		return false;
 	if (id_compare(&work->parent, &work_queue) != 0)
 		return true;

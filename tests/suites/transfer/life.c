@@ -10,6 +10,7 @@
 
 #include "directory.h"
 #include "life.h"
+#include "resources/recordings/job_merge.h"
 #include "resources/stored/code_record.h"
 #include "resources/audit_record.h"
 #include "resources/stored/webhook_record.h"
@@ -306,6 +307,123 @@ static void meet(struct world *world, const char *room, const char *backend)
 	decide(world, room);
 }
 
+/* Leaves a recording of the session that is active, with two files, which has every member. */
+static void record_session(struct world *world, const char *room)
+{
+	struct work_file files[] = {
+		{ .name = SLICE("recording.mp4"),
+		  .bytes = 5000,
+		  .duration = 61000,
+		  .width = 1280,
+		  .height = 720 },
+		{ .name = SLICE("chat.csv"), .bytes = 50, .is_chat = true },
+	};
+	struct asset_gap gap = { 1000, 2000 };
+	struct work_report report = { .n = 1,
+				      .epoch = 1,
+				      .recorder = SLICE("studio"),
+				      .boot = SLICE("b"),
+				      .folder = SLICE("f1"),
+				      .state = WORK_RUNNING,
+				      .part = 1,
+				      .recorded = 61000,
+				      .has_space = true,
+				      .error = SLICE("why"),
+				      .gaps = &gap,
+				      .gap_count = 1,
+				      .files = files,
+				      .file_count = 2 };
+	struct job job = { .room_name = SLICE("Followed"),
+			   .room_title = SLICE("title"),
+			   .meeting_url = SLICE("https://a.example"),
+			   .destination = SLICE("school"),
+			   .started_by = SLICE("p1"),
+			   .started_name = SLICE("Ada"),
+			   .start_actor = SLICE("{\"kind\":\"service\",\"id\":\"\"}"),
+			   .is_automatic = true,
+			   .is_test = true,
+			   .look = { 1280, 720, 25, 1500, 96, true, SLICE("[\"host\"]"),
+				     CONSENT_ASKED, true },
+			   .most = 1,
+			   .empty_most = 1,
+			   .presign_seconds = 60,
+			   .keep_days = 3,
+			   .not_enforced = SLICE("[\"transcription\"]"),
+			   .folder = SLICE("f1") };
+	struct recording_times times = RECORDING_TIMES;
+	const struct job_room inside = { .is_there = true, .inside = 1 };
+	struct job_news news = { .peer = SLICE("p2"),
+				 .actor = SLICE("{\"kind\":\"service\",\"id\":\"\"}"),
+				 .report = &report,
+				 .room = &inside,
+				 .times = &times };
+	static const enum job_news_type told[] = { NEWS_TAKEN, NEWS_REPORT, NEWS_PAUSE, NEWS_RESUME,
+						   NEWS_STOP };
+	struct store_record oldest;
+	struct store_page page = { .order = STORE_OLDEST_FIRST,
+				   .side = STORE_OFF,
+				   .parent = &job.stored.parent,
+				   .records = &oldest,
+				   .most = 1 };
+	struct session session;
+	struct live live;
+	struct work work;
+	struct call call;
+	struct asset *assets;
+	struct job failed;
+	unsigned acts;
+	size_t n;
+
+	begin_call(world, &call);
+	ck_assert(id_parse(slice_of(room), &job.stored.parent) &&
+		  live_load(&call, &job.stored.parent, STORE_TO_SHOW, &live, &fault));
+	job.session = live.session;
+	job.template_id = live.session;
+	job.pauses = arena_zero(call.arena, 4 * sizeof *job.pauses);
+	failed = job;
+	report.media = call.now + 61000;
+	ck_assert(job_begin(&call, &job, &fault) &&
+		  job_load(&call, &job.stored.id, STORE_TO_CHANGE, &job, &fault) &&
+		  work_load(&call, &job, STORE_TO_CHANGE, &work, &fault));
+	for (int i = 0; i < ROWS(told); i++) {
+		news.type = told[i];
+		news.now = call.now + 62000;
+		news.reason = JOB_CLIENT_REQUEST;
+		report.n++;
+		ck_assert(job_apply(&call, &job, &work, &news, &acts, &fault));
+	}
+	news.type = NEWS_REPORT;
+	report.n++;
+	report.state = WORK_DONE;
+	ck_assert(job_apply(&call, &job, &work, &news, &acts, &fault));
+	/* Members that only other histories leave. */
+	job.error = SLICE("why");
+	job.parts_before = 1;
+	job.recorded_before = 1;
+	job.is_saved = true;
+	job.heard_n = job.epoch = job.rev = 1;
+	ck_assert(job_put(&call, &job, &fault));
+
+	ck_assert(assets_of_job(&call, &job.stored.id, &assets, &n, &fault));
+	ck_assert_uint_eq(n, 2);
+	assets[0].is_missing = true;
+	ck_assert(record_put(&asset_table, call.transaction, &assets[0], &fault));
+
+	/* One without files, which ends; and the session before was ended by a call. */
+	news.type = NEWS_FAILED;
+	news.error = SLICE("why");
+	ck_assert(job_begin(&call, &failed, &fault) &&
+		  job_load(&call, &failed.stored.id, STORE_TO_CHANGE, &failed, &fault) &&
+		  work_load(&call, &failed, STORE_TO_CHANGE, &work, &fault) &&
+		  job_apply(&call, &failed, &work, &news, &acts, &fault));
+	ck_assert(store_page(call.transaction, &kind_session, &page, &fault));
+	ck_assert_uint_eq(page.count, 1);
+	ck_assert(session_load(&call, &oldest.id, STORE_TO_CHANGE, &session, &fault));
+	session.was_ended = true;
+	ck_assert(record_put(&session_table, call.transaction, &session, &fault));
+	commit_call(&call);
+}
+
 /* The role `late` is added last: rooms whose codes were all requested have a code of it due. */
 static void live_once(struct world *world, struct life *life)
 {
@@ -387,6 +505,7 @@ static void live_once(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"admission\":\"ask\"}", NULL, "/v2/templates/%s/roles/late",
 	     life->one);
 	meet(world, life->followed, life->livekit);
+	record_session(world, life->followed);
 	(void)snprintf(body, sizeof body, "{\"user_id\":\"m\",\"room_id\":\"%s\"}", life->own);
 	done(world, METHOD_POST, body, NULL, "/v2/bans");
 	done(world, METHOD_POST,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "life.h"
 #include "resources/bans/bans.h"
+#include "resources/recordings/job_merge.h"
 #include "resources/stored/code_record.h"
 #include "resources/stored/code_words.h"
 #include "resources/audit_record.h"
@@ -252,14 +253,52 @@ static void make_garbage(struct call *call, const struct life *life)
 	ck_assert(record_put(&garbage_table, call->transaction, &garbage, &fault));
 }
 
+static void make_recorder(struct call *call, const struct life *life)
+{
+	const struct recorder recorder = { .stored.id = recorder_id(SLICE("studio")),
+					   .name = SLICE("studio"),
+					   .boot = SLICE("b"),
+					   .folder = SLICE("f1"),
+					   .first_seen = 1,
+					   .seen = 1 };
+
+	(void)life;
+	ck_assert(recorder_put(call, &recorder, &fault));
+}
+
+/* Starts a recording. */
+static void make_work(struct call *call, const struct life *life)
+{
+	const struct slice none = SLICE("");
+	struct job job = { .room_name = none,
+			   .room_title = none,
+			   .meeting_url = none,
+			   .destination = none,
+			   .started_by = none,
+			   .started_name = none,
+			   .start_actor = none,
+			   .stop_actor = none,
+			   .look.roles = none,
+			   .not_enforced = none,
+			   .folder = none };
+
+	ck_assert(id_parse(slice_of(life->followed), &job.stored.parent) &&
+		  job_begin(call, &job, &fault));
+}
+
 static const struct {
 	const struct record_kind *kind;
 	void (*make)(struct call *call, const struct life *life);
 } makers[] = {
-	{ &room_times_kind, make_room_times },	 { &webhook_delivery_kind, make_delivery },
-	{ &words_asked_kind, make_words_asked }, { &kept_answer_kind, make_kept_answer },
-	{ &kept_usage_kind, make_kept_usage },	 { &backend_healths_kind, make_health },
+	{ &room_times_kind, make_room_times },
+	{ &webhook_delivery_kind, make_delivery },
+	{ &words_asked_kind, make_words_asked },
+	{ &kept_answer_kind, make_kept_answer },
+	{ &kept_usage_kind, make_kept_usage },
+	{ &backend_healths_kind, make_health },
 	{ &garbage_kind, make_garbage },
+	{ &recorder_kind, make_recorder },
+	{ &work_kind, make_work },
 };
 
 /* Makes a record of the kind if the life left none. */
