@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "accounts/accounts.h"
 #include "background/media_client.h"
 #include "background/transact.h"
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/recordings/recording_automatic.h"
 
 /* Milliseconds between two rounds; and works that one round looks at. */
 #define ROUND 200
@@ -36,6 +38,16 @@ struct job_request {
 	bool has_ended; /* protected by the lock */
 };
 
+/* A session that is to be recorded, and could not be. */
+struct unrecorded {
+	struct id session;
+	int64_t again; /* when it is tried again */
+};
+#define UNRECORDED_MOST 1000
+/* Accounts, and rooms in session, that a round looks at for recordings that start by themselves. */
+#define ACCOUNTS_AT_ONCE 100
+#define ROOMS_AT_ONCE 32
+
 struct job_watch {
 	const struct environment *environment;
 	struct lease *lease;
@@ -43,6 +55,11 @@ struct job_watch {
 	struct arena *arena;
 	int64_t since; /* milliseconds since 1970: this process follows jobs from then on; 0: not */
 	struct job_request *requests;
+	/* Recordings that start by themselves: the account, and the room after which it goes on. */
+	size_t account_place;
+	struct id room_after;
+	struct unrecorded unrecorded[UNRECORDED_MOST];
+	size_t unrecorded_next; /* the oldest of them is forgotten first */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ending;
@@ -224,6 +241,109 @@ static bool watch_due(struct job_watch *watch)
 	return n > 0 && !is_last;
 }
 
+/* ---- recordings that start by themselves ---- */
+
+static struct unrecorded *unrecorded_find(struct job_watch *watch, const struct id *session)
+{
+	for (size_t i = 0; i < UNRECORDED_MOST; i++) {
+		if (watch->unrecorded[i].again != 0 &&
+		    id_compare(&watch->unrecorded[i].session, session) == 0)
+			return &watch->unrecorded[i];
+	}
+	return NULL;
+}
+
+/* Most rooms are only read. One that could not be recorded is tried again after a while, and its
+ * event is noted once in a session. */
+static void start_in_room(struct job_watch *watch, const struct id *account, const struct id *room)
+{
+	const struct environment *environment = watch->environment;
+	enum automatic result = AUTOMATIC_NOT_WANTED;
+	struct fault fault = FAULT_INITIAL;
+	struct unrecorded *known;
+	struct id session;
+
+	for (int writes = 0; writes < 2; writes++) {
+		TRANSACT run = transact_begin(&watch->work, writes ? STORE_WRITE : STORE_READ,
+					      watch->arena, account, &fault);
+
+		known = writes ? unrecorded_find(watch, &session) : NULL;
+		if (known != NULL && clock_monotonic() < known->again)
+			return;
+		while (transact_again(&run))
+			run.is_done = recording_start_automatic(&run.call, room, known == NULL,
+								&session, &result, &fault);
+		if (!run.is_done || result == AUTOMATIC_NOT_WANTED)
+			return;
+	}
+	if (result == AUTOMATIC_STARTED && environment->live_queue != NULL)
+		live_queue_want(environment->live_queue, account, room, ROOM_NOTIFY_JOBS);
+	if (result != AUTOMATIC_FAILED)
+		return;
+	if (known == NULL) {
+		known = &watch->unrecorded[watch->unrecorded_next++ % UNRECORDED_MOST];
+		known->session = session;
+	}
+	known->again = clock_monotonic() + environment->recordings->times.retry;
+}
+
+/* Looks at some rooms in session of the next accounts. */
+static void start_in_rooms(struct job_watch *watch)
+{
+	const struct environment *environment = watch->environment;
+	struct accounts *accounts = environment->accounts;
+	const struct roster *roster;
+	size_t rooms = 0;
+
+	if (environment->live != LIVE_ON || environment->recordings == NULL ||
+	    environment->recordings->folder == NULL)
+		return;
+	roster = accounts_current(accounts);
+	for (size_t i = 0; roster->recorder_count > 0 && i < ACCOUNTS_AT_ONCE &&
+			   i < roster->count && rooms < ROOMS_AT_ONCE;
+	     i++) {
+		const struct account *account =
+			&roster->accounts[watch->account_place % roster->count];
+		struct store_record records[ROOMS_AT_ONCE];
+		struct id ids[ROOMS_AT_ONCE];
+		struct fault fault = FAULT_INITIAL;
+		size_t n = 0;
+		bool is_last = true;
+
+		if (account->is_enabled) {
+			TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena,
+						      &account->id, &fault);
+
+			while (transact_again(&run)) {
+				struct store_page page = { .order = STORE_OLDEST_FIRST,
+							   .above = &watch->room_after,
+							   .records = records,
+							   .most = ROOMS_AT_ONCE - rooms };
+
+				run.is_done = store_page(run.call.transaction, &kind_live, &page,
+							 &fault);
+				is_last = page.is_last || !run.is_done;
+				n = run.is_done ? page.count : 0;
+			}
+		}
+		for (size_t j = 0; j < n; j++)
+			ids[j] = records[j].id;
+		arena_reset(watch->arena);
+		for (size_t j = 0; j < n; j++) {
+			start_in_room(watch, &account->id, &ids[j]);
+			arena_reset(watch->arena);
+		}
+		rooms += n;
+		if (n > 0)
+			watch->room_after = ids[n - 1];
+		if (is_last) {
+			watch->account_place++;
+			watch->room_after = kind_only_id;
+		}
+	}
+	accounts_release(accounts, roster);
+}
+
 static bool watch_waits(struct job_watch *watch, int64_t milliseconds)
 {
 	bool ends;
@@ -251,6 +371,7 @@ static void *run_job_watch(void *context)
 			watch->since = clock_now(watch->environment->clock);
 		take_answers(watch);
 		is_behind = watch_due(watch);
+		start_in_rooms(watch);
 		if (watch->work.has_committed)
 			store_flush(watch->environment->store);
 		watch->work.has_committed = false;

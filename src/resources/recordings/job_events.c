@@ -45,7 +45,8 @@ static size_t data_add_job(struct call *call, const struct job *job, int64_t ses
 			   struct audit_data *data)
 {
 	const bool has_session = id_compare(&job->session, &kind_only_id) != 0;
-	const struct slice id = id_as_text(call->arena, &job->stored.id);
+	const bool is_there = id_compare(&job->stored.id, &kind_only_id) != 0;
+	const struct slice id = is_there ? id_as_text(call->arena, &job->stored.id) : SLICE("");
 	size_t n = 0;
 
 	data->kind = "job";
@@ -169,5 +170,20 @@ bool job_note(struct call *call, const struct job *job, unsigned acts, const str
 	}
 	for (size_t i = 0; i < asset_count; i++)
 		note_asset(call, job, &assets[i], chat, session.created);
+	return true;
+}
+
+bool job_note_unstarted(struct call *call, const struct job *job, struct slice error,
+			struct fault *fault)
+{
+	struct job failed = *job;
+	struct session session;
+
+	failed.reason = JOB_NO_RECORDER;
+	failed.error = error;
+	failed.meeting_url = failed.meeting_url.data == NULL ? SLICE("") : failed.meeting_url;
+	if (!session_load(call, &failed.session, STORE_TO_SHOW, &session, fault))
+		return false;
+	note_beam(call, &failed, ACT_FAILED, session.created);
 	return true;
 }

@@ -9,5 +9,8 @@
 /* Notes the events of these acts; the job is as it is after them. assets: those that were made. */
 bool job_note(struct call *call, const struct job *job, unsigned acts, const struct asset *assets,
 	      size_t asset_count, struct fault *fault);
+/* Notes that a recording could not be started by itself: beam.failure without a recording. */
+bool job_note_unstarted(struct call *call, const struct job *job, struct slice error,
+			struct fault *fault);
 
 #endif

@@ -27,10 +27,21 @@ static bool job_load_dumped(struct call *call, void *record, const char *pointer
 	job->status = JOB_FAILED;
 	job->reason = JOB_INTERNAL_ERROR;
 	job->error = SLICE("was in a dump");
-	job->ended = job->updated = call->now;
+	job->ended = job->updated;
 	if (job->stopped == 0)
-		job->stopped = call->now;
+		job->stopped = job->updated;
 	return true;
+}
+
+/* Stores the job, and the record that counts the account's jobs: none of them is open. */
+static bool job_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	struct jobs jobs;
+
+	return record_put(&job_table, call->transaction, record, fault) &&
+	       jobs_load(call, STORE_TO_CHANGE, &jobs, fault) &&
+	       (jobs.stored.value.data != NULL ||
+		record_put(&jobs_table, call->transaction, &jobs, fault));
 }
 
 static bool job_record_check(struct call *call, const void *record, struct findings *findings,
@@ -106,6 +117,7 @@ const struct record_kind job_kind = {
 	.line = "job",
 	.order = RECORD_PAGES,
 	.load = job_load_dumped,
+	.put = job_put_loaded,
 	.check = job_record_check,
 	.removed = job_removed,
 	.kept = job_kept,
