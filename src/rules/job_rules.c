@@ -103,7 +103,7 @@ static const struct field recording_fields[] = {
 	OUR_MEMBERS_OF_A_JOB,
 };
 const struct shape recording_shape = {
-	"Recording", FIELDS(recording_fields), .doc = "A recording of a room.",
+	"RoomRecording", FIELDS(recording_fields), .doc = "A recording of a room.",
 };
 static const struct field listed_recording_fields[] = { FIRST_MEMBERS_OF_A_JOB, OUR_MEMBERS_OF_A_JOB };
 const struct shape listed_recording_shape = {

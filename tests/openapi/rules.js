@@ -28,6 +28,17 @@ function* layerSides({ width, height }) {
 	if (Math.max(width, height) < 192) yield width < height ? "/height" : "/width";
 }
 
+/** A missing side has a fault of its own. */
+function* pictureSize({ width, height }) {
+	if (width == null || height == null) return;
+	if (width >= height) {
+		if (height > 1080) yield "/height";
+		return;
+	}
+	if (width > 1080) yield "/width";
+	if (height < 500) yield "/height";
+}
+
 function* layerOrder({ layers }) {
 	let size = Infinity;
 	let rate = Infinity;
@@ -243,6 +254,7 @@ const rules = {
 	simulcastOrder,
 	simulcastScale,
 	layerSides,
+	pictureSize,
 	layerOrder,
 	layerSubset,
 	roomSize,
