@@ -41,6 +41,7 @@ static const struct {
 	{ "/v2/bans", "bans:read", "bans:write" },
 	{ "/v2/recordings", "recordings:read", "recordings:write" },
 	{ "/v2/recording-assets", "recordings:read", "recordings:write" },
+	{ "/v2/recorders", "recordings:read", NULL },
 	/* Requires the scopes of its operations; here it has none. */
 	{ "/v2/bulk", NULL, NULL },
 	/* Shows the caller, and ends a session. */

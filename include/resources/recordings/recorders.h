@@ -36,6 +36,8 @@ void recorders_refresh(struct recorders *recorders, struct arena *arena, struct 
 bool recorder_authorize(struct call *call, struct slice name, struct recorder_key *key,
 			struct fault *fault);
 
+/* Returns true if the key of a recorder may serve the account. */
+bool recorders_serve_account(const struct call *call);
 /* Reads the recorders that have a key and may serve the account, with what was reported last. */
 bool recorders_of_account(struct call *call, struct recorder **recorders, size_t *n,
 			  struct fault *fault);

@@ -17,6 +17,7 @@
 #include "resources/media/media_join.h"
 #include "resources/public_url.h"
 #include "resources/recordings/job_answer.h"
+#include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_files.h"
 #include "resources/recordings/recording_start.h"
 
@@ -125,10 +126,13 @@ static bool find_recording(struct call *call, const struct exchange *exchange,
 	const struct recordings *recordings = call->environment->recordings;
 	struct job *jobs;
 	int64_t since;
-	size_t n;
+	size_t n = 0;
 
 	*word = SLICE("");
 	if (backend == NULL || backend->type != BACKEND_LIVEKIT)
+		return true;
+	/* Without a recorder, nothing is read. */
+	if (!recorders_serve_account(call))
 		return true;
 	if (!jobs_of_room(call, &exchange->subject.room.id, &jobs, &n, fault))
 		return false;

@@ -212,7 +212,7 @@ bool recorders_of_account(struct call *call, struct recorder **recorders, size_t
 
 /* ---- a start ---- */
 
-static bool account_has_key(struct call *call)
+bool recorders_serve_account(const struct call *call)
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
@@ -250,7 +250,7 @@ bool recorders_check_start(struct call *call, const struct job *job, struct faul
 	if (!has_folder)
 		return fault_explain(
 			fault, FAULT_CONFLICT, "No recorder is installed", "%s",
-			!account_has_key(call)
+			!recorders_serve_account(call)
 				? "run anteroom recorder add, and anteroom record with its key"
 			: n == 0 ? "no recorder has reported yet: run anteroom record"
 				 : "no recorder has this folder: run anteroom record with the "

@@ -126,17 +126,26 @@ bool recording_assets_sign(struct call *call, struct fault *fault)
 	return recording_answer_link(call, call->recording_asset, fault);
 }
 
+/* The session, the job and the file are locked in this order (resources/recordings/job_merge.h). */
 bool recording_assets_delete(struct call *call, struct fault *fault)
 {
-	const struct asset *asset = call->recording_asset;
+	const struct id id = call->recording_asset->stored.id;
+	const struct asset *shown = call->recording_asset;
+	struct session session;
+	struct asset asset;
 	struct job job;
 
-	if (!job_load(call, &asset->stored.parent, STORE_TO_SHOW, &job, fault))
+	if (!session_load(call, &shown->session, STORE_TO_CHANGE, &session, fault) ||
+	    !job_load(call, &shown->stored.parent, STORE_TO_CHANGE, &job, fault))
 		return false;
 	if (job.is_open)
 		return fault_set(fault, FAULT_CONFLICT, "Recording is not finished");
-	return asset_remove(call, asset, fault) &&
-	       gone_file_add_asset(call, asset, GONE_BY_REQUEST, fault) &&
+	if (!record_get(&asset_table, call->transaction, &id, STORE_TO_CHANGE, &asset, fault))
+		return false;
+	if (asset.stored.value.data == NULL)
+		return is_not_found(fault);
+	return asset_remove(call, &asset, fault) &&
+	       gone_file_add_asset(call, &asset, GONE_BY_REQUEST, fault) &&
 	       /* What is left of it goes with its last file. */
 	       (job.asset_count > 1 || gone_file_add_parts(call, &job, GONE_BY_REQUEST, fault)) &&
 	       call_answer_nothing(call);

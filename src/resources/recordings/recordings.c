@@ -87,12 +87,7 @@ static bool load_reader(struct call *call, const struct load *load, struct fault
 		fault);
 }
 
-static const struct read reads_of_reader[] = {
-	{ .kind = &kind_room, .finding = STORE_FIND_ID, .from = READ_TOKEN, .is_shown = true },
-	READ_PARENT(kind_template),
-	{ .kind = &kind_codes, .finding = STORE_FIND_ID, .from = READ_TOKEN, .is_shown = true },
-	READS_END,
-};
+static const struct read reads_of_reader[] = { READS_END };
 const struct loading load_recording_reader = { .load = load_reader, .reads = reads_of_reader };
 
 /* Returns true if the caller may see what belongs to this room: a program sees all of its account,

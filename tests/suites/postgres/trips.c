@@ -401,6 +401,24 @@ static const struct {
 	{ METHOD_POST, "/v2/active-rooms/$r/remove-peers", "{\"peer_id\":\"$p\"}", 501, 4, NULL,
 	  0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/end-room", "{}", 501, 3, NULL, 0 },
+	/* There is no folder, and no recording. */
+	{ METHOD_POST, "/v2/recordings/room/$r/start", "{}", 409, 7, NULL, 0 },
+	{ METHOD_POST, "/v2/recordings/room/$r/stop", "{}", 404, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/recordings/room/$r/pause", "{}", 404, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/recordings/room/$r/resume", "{}", 404, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/recordings/" NOTHING "/stop", "{}", 404, 2, NULL, 0 },
+	{ METHOD_GET, "/v2/recordings", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recordings?room_id=$r", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recordings/" NOTHING, NULL, 404, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recording-assets", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recording-assets/" NOTHING, NULL, 404, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recording-assets/" NOTHING "/presigned-url", NULL, 404, 1, NULL, 0 },
+	{ METHOD_DELETE, "/v2/recording-assets/" NOTHING, NULL, 404, 2, NULL, 0 },
+	{ METHOD_GET, "/v2/recording-files/$u/" NOTHING, NULL, 403, 0, NULL, 0 },
+	{ METHOD_GET, "/v2/join/$c/recordings", NULL, 403, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/join/$c/recordings/" NOTHING "/presigned-url", NULL, 403, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recorders", NULL, 200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/recorders/a/report", "{}", 401, 0, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":\"ask\"}", 200, 3, NULL, 0 },
 	/* Those inside may come back. */
 	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":\"locked\"}", 200, 5, NULL, 0 },
@@ -585,8 +603,8 @@ END_TEST
 START_TEST(routes_load_in_the_order_of_locks)
 {
 	static const struct store_kind *const order[] = {
-		&kind_template, &kind_room,  &kind_codes, &kind_code, &kind_webhooks,
-		&kind_key,	&kind_media, &kind_ban,	  &kind_door, &kind_session,
+		&kind_template, &kind_room, &kind_codes, &kind_code,	&kind_webhooks, &kind_key,
+		&kind_media,	&kind_ban,  &kind_door,	 &kind_session, &kind_job,
 	};
 
 	for (const struct route *route = routes; route->path != NULL; route++) {
