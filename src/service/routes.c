@@ -661,7 +661,7 @@ const struct route routes[] = {
 	  LOADS(SHOWN(session)), PEERS_OF_SESSION, TRIPS(1, 1),
 	  DOC("Returns a table of the people in a session: a row for each user ID.") },
 	{ METHOD_DELETE, "/v2/sessions/{session_id}", ROUTE_WRITE, sessions_delete, "deleteLiveSession",
-	  NEEDS(SESSIONS_WRITE), CONFLICT("The session is active."),
+	  NEEDS(SESSIONS_WRITE), CONFLICT("The session is active, or has files of recordings."),
 	  LOADS(CHANGED(session)), TRIPS(2, 2),
 	  DOC("Forgets a session with its peers.") },
 	{ METHOD_GET,    "/v2/usage", ROUTE_READ, usage_get, "getUsage",

@@ -271,6 +271,10 @@ bool sessions_delete(struct call *call, struct fault *fault)
 
 	if (session->is_active)
 		return fault_set(fault, FAULT_CONFLICT, "Session is active");
+	if (session->asset_count > 0)
+		return fault_explain(fault, FAULT_CONFLICT, "Session has recordings",
+				     "delete their files first: there are %llu",
+				     (unsigned long long)session->asset_count);
 	data.id = id_as_text(call->arena, &session->stored.id);
 	data.name = session->room_name;
 	data.more[0] = (struct audit_member){ "room_id",

@@ -185,7 +185,8 @@ bool job_room_read(struct call *call, const struct job *job, struct job_room *ro
 		return read_last_session(call, job, room, fault);
 	room->inside = live_peers(&live);
 	room->left = live.left;
-	room->was_ended = live.ending != 0 || live.closing != 0;
+	/* A room that closes because it is empty was not ended. */
+	room->was_ended = live.ending != 0 && live.closing != 0;
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "kit.h"
 #include "records/kinds.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/sweep.h"
 #include "world.h"
 
 #define BODY_MOST 100000
@@ -708,6 +709,122 @@ START_TEST(a_room_has_one_recording_and_an_account_a_number)
 }
 END_TEST
 
+/* ---- participants that must go ---- */
+
+START_TEST(a_recorder_that_says_nothing_is_removed)
+{
+	const struct id *account = &world.account.id;
+	struct job_turn turn = { .since = 1 };
+	struct client client;
+	struct id job;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	client.works = work_text(account, &job, 1, "running", 800, "");
+	report(&client);
+	call_job(&job, job_pause);
+	world_move(&world, 2000);
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 0);
+	world_move(&world, 1000);
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 1);
+	ck_assert(!job_of(&world.account, &job).shows_pause);
+	/* Until the media server has done it, it is tried again. */
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 1);
+	turn.removed_epoch = 1;
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 0);
+	ck_assert(job_of(&world.account, &job).shows_pause);
+	turn.removed_epoch = 0;
+
+	/* The same with a stop, which is then over. */
+	call_job(&job, job_resume);
+	call_job(&job, job_stop);
+	world_move(&world, 3000);
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 1);
+	turn.removed_epoch = 1;
+	turn_of(&world.account, &job, turn);
+	ck_assert_str_eq(status_of(&job), "post_processing");
+}
+END_TEST
+
+START_TEST(a_former_participant_goes_when_the_next_has_media)
+{
+	const struct id *account = &world.account.id;
+	struct job_turn turn = { .since = 1 };
+	struct client first, second;
+	struct id job;
+
+	client_begin(&first, "r1", "b1", "f1", NULL);
+	client_begin(&second, "r2", "b2", "f1", NULL);
+	job = start("one");
+	report(&first);
+	first.works = work_text(account, &job, 1, "running", 800, "");
+	report(&first);
+	world_move(&world, 16000);
+	watch();
+	report(&second);
+	second.works = work_text(account, &job, 2, "opening", 0, "");
+	report(&second);
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 0);
+	second.works = work_text(account, &job, 2, "running", 500, "");
+	report(&second);
+	world_move(&world, 9000);
+	second.works = work_text(account, &job, 2, "running", 9500, "");
+	report(&second);
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 1);
+	turn.removed_epoch = 1;
+	ck_assert_uint_eq(turn_of(&world.account, &job, turn).removes_epoch, 0);
+}
+END_TEST
+
+/* ---- sessions ---- */
+
+START_TEST(a_session_with_a_file_is_neither_swept_nor_deleted)
+{
+	struct session session = { .room_name = SLICE("one"),
+				   .title = SLICE(""),
+				   .server_room = SLICE(""),
+				   .created = 1,
+				   .updated = 2,
+				   .closed = 3 };
+	struct asset asset = { .path = SLICE("a/b"),
+			       .folder = SLICE("f1"),
+			       .title = SLICE(""),
+			       .created = 4,
+			       .size = 5 };
+	const char *path;
+	struct call call;
+	struct id id;
+	struct job job;
+	size_t n;
+
+	id = start("one");
+	session.stored.parent = job_of(&world.account, &id).stored.parent;
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(store_new_id(call.transaction, &kind_session, &world.clock.clock,
+			       &session.created, &session.stored.id, &fault) &&
+		  record_put(&session_table, call.transaction, &session, &fault) &&
+		  job_load(&call, &id, STORE_TO_CHANGE, &job, &fault));
+	asset.session = session.stored.id;
+	ck_assert(asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	path = arena_text(world.arena, "/v2/sessions/%s",
+			  id_as_text(world.arena, &session.stored.id).data);
+	commit(&call);
+	ck_assert_ptr_nonnull(strstr(world_expect(&world, 409, METHOD_DELETE, path, NULL),
+				     "Session has recordings"));
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(sweep_kind(&call, &session_kind, &n, &fault));
+	ck_assert_uint_eq(n, 0);
+	ck_assert(asset_remove(&call, &asset, &fault));
+	commit(&call);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(sweep_kind(&call, &session_kind, &n, &fault));
+	ck_assert_uint_eq(n, 1);
+	commit(&call);
+	world_expect(&world, 404, METHOD_DELETE, path, NULL);
+}
+END_TEST
+
 void add_reports(TCase *reports)
 {
 	tcase_add_checked_fixture(reports, set_up, tear_down);
@@ -723,5 +840,8 @@ void add_reports(TCase *reports)
 	tcase_add_test(reports, each_account_has_its_turn);
 	tcase_add_test(reports, a_recorder_serves_its_accounts_alone);
 	tcase_add_test(reports, a_disabled_account_stops_its_recordings);
+	tcase_add_test(reports, a_recorder_that_says_nothing_is_removed);
+	tcase_add_test(reports, a_former_participant_goes_when_the_next_has_media);
+	tcase_add_test(reports, a_session_with_a_file_is_neither_swept_nor_deleted);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
 }
