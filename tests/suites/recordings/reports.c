@@ -10,6 +10,7 @@
 #include "kit.h"
 #include "records/kinds.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/recordings/recording_automatic.h"
 #include "resources/sweep.h"
 #include "world.h"
 
@@ -825,6 +826,114 @@ START_TEST(a_session_with_a_file_is_neither_swept_nor_deleted)
 }
 END_TEST
 
+/* ---- recordings that start by themselves ---- */
+
+/* A room in session with somebody of each role. */
+static struct id meet(const char *template, const char *room, const char *first, const char *second)
+{
+	const char *backend = world_member(
+		&world,
+		world_expect(&world, 200, METHOD_POST, "/v2/backends",
+			     arena_text(world.arena,
+					"{\"name\":\"%s\",\"type\":\"livekit\",\"url\":"
+					"\"wss://lk.example\",\"config\":{\"api_key\":\"key\","
+					"\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}",
+					room)),
+		"id");
+	const char *made = world_expect(&world, 200, METHOD_POST, "/v2/rooms",
+					arena_text(world.arena,
+						   "{\"name\":\"%s\",\"template_id\":\"%s\"}", room,
+						   world_member(&world, template, "id")));
+	struct live_role roles[] = { { slice_of(first), 1 }, { slice_of(second), 1 } };
+	struct session session = { .is_active = true,
+				   .room_name = slice_of(room),
+				   .title = SLICE(""),
+				   .server_room = SLICE("RM_1"),
+				   .created = world_now(&world),
+				   .updated = world_now(&world) };
+	struct live live = { .server_room = SLICE("RM_1"),
+			     .end_reason = SLICE(""),
+			     .end_actor = SLICE(""),
+			     .end_peer = SLICE(""),
+			     .roles = roles,
+			     .role_count = *second != '\0' ? 2 : 1 };
+	struct call call;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(id_parse(slice_of(world_member(&world, made, "id")), &live.stored.id) &&
+		  id_parse(slice_of(backend), &live.backend));
+	session.stored.parent = live.stored.id;
+	session.backend = live.backend;
+	ck_assert(store_new_id(call.transaction, &kind_session, &world.clock.clock,
+			       &session.created, &session.stored.id, &fault));
+	live.session = session.stored.id;
+	ck_assert(record_put(&session_table, call.transaction, &session, &fault) &&
+		  record_put(&live_table, call.transaction, &live, &fault));
+	commit(&call);
+	return live.stored.id;
+}
+
+static enum automatic tried(const struct id *room, bool notes)
+{
+	enum automatic result;
+	struct call call;
+	struct id session;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert_msg(recording_start_automatic(&call, room, notes, &session, &result, &fault),
+		      "%s", fault_reason(&fault));
+	commit(&call);
+	return result;
+}
+
+#define ROLES \
+	"\"roles\":{\"host\":{\"permissions\":{\"endRoom\":true,\"removeOthers\":true," \
+	"\"mute\":true,\"changeRole\":true}},\"guest\":{}}"
+
+START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
+{
+	struct recordings recordings = { .folder = world.directory, .times = RECORDING_TIMES };
+	const char *marker = arena_text(world.arena, "%s/.anteroom", world.directory);
+	struct client client;
+	const char *template;
+	struct id room, other;
+	struct job running;
+	struct call call;
+	FILE *file = fopen(marker, "w");
+
+	ck_assert_ptr_nonnull(file);
+	(void)fputs("f1\n", file);
+	ck_assert_int_eq(fclose(file), 0);
+	world.environment.recordings = &recordings;
+	template = world_expect(&world, 200, METHOD_POST, "/v2/templates",
+				"{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
+				"\"browserRecordings\":{\"school\":{\"autoStart\":true}}}}");
+	room = meet(template, "one", "guest", "");
+	/* A guest may not record. */
+	ck_assert_int_eq(tried(&room, true), AUTOMATIC_NOT_WANTED);
+	other = meet(template, "two", "guest", "host");
+	/* No recorder can take it. */
+	ck_assert_int_eq(tried(&other, true), AUTOMATIC_FAILED);
+	ck_assert_int_eq(tried(&other, false), AUTOMATIC_FAILED);
+	ck_assert_uint_eq(events(&world.account, "beam.failure"), 1);
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	report(&client);
+	ck_assert_int_eq(tried(&other, true), AUTOMATIC_STARTED);
+	ck_assert_int_eq(tried(&other, true), AUTOMATIC_NOT_WANTED);
+
+	/* Somebody stops it, and it does not start again in this session. */
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_find_holding(&call, JOB_RECORDING, &other, STORE_TO_SHOW, &running, &fault));
+	ck_assert(running.is_automatic);
+	world_abandon(&call);
+	world_move(&world, 1000);
+	call_job(&running.stored.id, job_stop);
+	ck_assert_str_eq(status_of(&running.stored.id), "failed");
+	ck_assert_int_eq(tried(&other, true), AUTOMATIC_NOT_WANTED);
+	world.environment.recordings = NULL;
+}
+END_TEST
+
 void add_reports(TCase *reports)
 {
 	tcase_add_checked_fixture(reports, set_up, tear_down);
@@ -843,5 +952,7 @@ void add_reports(TCase *reports)
 	tcase_add_test(reports, a_recorder_that_says_nothing_is_removed);
 	tcase_add_test(reports, a_former_participant_goes_when_the_next_has_media);
 	tcase_add_test(reports, a_session_with_a_file_is_neither_swept_nor_deleted);
+	tcase_add_test(reports,
+		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
 }
