@@ -16,6 +16,7 @@
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_automatic.h"
 
 /* Milliseconds between two rounds; and works that one round looks at. */
@@ -47,6 +48,8 @@ struct unrecorded {
 /* Accounts, and rooms in session, that a round looks at for recordings that start by themselves. */
 #define ACCOUNTS_AT_ONCE 100
 #define ROOMS_AT_ONCE 32
+/* Milliseconds between two counts of all accounts. */
+#define COUNTED_EVERY 10000
 
 struct job_watch {
 	const struct environment *environment;
@@ -60,6 +63,10 @@ struct job_watch {
 	struct id room_after;
 	struct unrecorded unrecorded[UNRECORDED_MOST];
 	size_t unrecorded_next; /* the oldest of them is forgotten first */
+	/* Figures of all accounts: those that were gone through, and what was found so far. */
+	size_t counted;
+	int64_t count_at;
+	struct recording_figures found;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ending;
@@ -344,6 +351,68 @@ static void start_in_rooms(struct job_watch *watch)
 	accounts_release(accounts, roster);
 }
 
+/* ---- figures ---- */
+
+/* The newest report of the service's folder says how much space it has. */
+static uint64_t free_bytes_of(struct call *call, bool *is_read, struct fault *fault)
+{
+	const struct slice folder = recordings_folder_id(call);
+	const struct recorder *newest = NULL;
+	struct recorder *recorders;
+	size_t n;
+
+	*is_read = recorders_read(call, &recorders, &n, fault);
+	for (size_t i = 0; *is_read && i < n; i++) {
+		recorders_refresh(call->environment->recorders, call->arena, &recorders[i]);
+		if (folder.size > 0 && slice_equal(recorders[i].folder, folder) &&
+		    (newest == NULL || recorders[i].seen > newest->seen))
+			newest = &recorders[i];
+	}
+	return newest == NULL ? 0 : newest->free_bytes;
+}
+
+/* Adds what some accounts have; all accounts take their turn within COUNTED_EVERY or longer. */
+static void count_jobs(struct job_watch *watch)
+{
+	struct accounts *accounts = watch->environment->accounts;
+	const int64_t now = clock_monotonic();
+	struct fault fault = FAULT_INITIAL;
+	const struct roster *roster;
+
+	if (now < watch->count_at)
+		return;
+	roster = accounts_current(accounts);
+	for (size_t i = 0; i < ACCOUNTS_AT_ONCE && watch->counted < roster->count;
+	     i++, watch->counted++) {
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena,
+					      &roster->accounts[watch->counted].id, &fault);
+		struct jobs jobs;
+
+		while (transact_again(&run))
+			run.is_done = jobs_load(&run.call, STORE_TO_SHOW, &jobs, &fault);
+		if (!run.is_done)
+			continue;
+		for (int type = 0; type < JOB_TYPES; type++) {
+			for (int status = 0; status < JOB_COMPLETED; status++)
+				watch->found.jobs[type][status] += jobs.counts[type][status];
+		}
+		watch->found.bytes += jobs.bytes;
+	}
+	if (watch->counted >= roster->count) {
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena,
+					      &audit_no_account, &fault);
+
+		while (transact_again(&run))
+			watch->found.free_bytes = free_bytes_of(&run.call, &run.is_done, &fault);
+		recorders_set_figures(watch->environment->recorders, &watch->found);
+		watch->found = (struct recording_figures){ .bytes = 0 };
+		watch->counted = 0;
+		watch->count_at = now + COUNTED_EVERY;
+	}
+	accounts_release(accounts, roster);
+	arena_reset(watch->arena);
+}
+
 static bool watch_waits(struct job_watch *watch, int64_t milliseconds)
 {
 	bool ends;
@@ -372,6 +441,7 @@ static void *run_job_watch(void *context)
 		take_answers(watch);
 		is_behind = watch_due(watch);
 		start_in_rooms(watch);
+		count_jobs(watch);
 		if (watch->work.has_committed)
 			store_flush(watch->environment->store);
 		watch->work.has_committed = false;

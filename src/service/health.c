@@ -14,6 +14,7 @@
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
+#include "resources/recordings/recorders.h"
 #include "resources/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
@@ -159,6 +160,8 @@ struct figures {
 	struct live_figures live;
 	struct live_queue_figures queue;
 	struct door_figures door;
+	struct recording_figures recordings;
+	uint64_t recorded_seconds;
 	struct store_figures store;
 	uint64_t started, bulk_operations, deferred;
 	uint64_t tokens, misses, misses_rate, replays, joins_dropped;
@@ -205,6 +208,9 @@ static void read_figures(const struct environment *environment, struct figures *
 		figures->stays_delayed = stay_limits_refused(environment->stay_limits);
 	if (environment->door_polls != NULL)
 		door_polls_figures(environment->door_polls, &figures->door);
+	if (environment->recorders != NULL)
+		recorders_figures(environment->recorders, &figures->recordings);
+	figures->recorded_seconds = figures->recordings.recorded / 1000;
 }
 
 static const char *const webhook_outcomes[] = { "delivered", "failed" };
@@ -222,6 +228,9 @@ static const char *const survey_ends[SURVEY_ENDS] = {
 	[SURVEY_MERGED] = "merged",
 	[SURVEY_FAILED] = "failed",
 	[SURVEY_BUSY] = "busy",
+};
+static const char *const job_failures[JOB_FAILURES] = {
+	"NO_RECORDER", "MAX_RETRIES_REACHED", "UPLOAD_ERROR", "BEAM_STOPPED", "INTERNAL_ERROR",
 };
 static const char *const door_ends[DOOR_ENDS] = {
 	[DOOR_END_ADMITTED] = "admitted",
@@ -243,6 +252,10 @@ struct metric {
 	const char *label;
 	const char *const *values;
 	size_t count;
+	/* The values of a second label, for each element of the arrays in such an array. */
+	const char *second_label;
+	const char *const *second_values;
+	size_t second_count;
 };
 
 /* clang-format off */
@@ -250,6 +263,7 @@ struct metric {
 #define COUNTER(name, member) (name), "counter", .at = offsetof(struct figures, member)
 #define HISTOGRAM(name, member) (name), "histogram", .at = offsetof(struct figures, member), .is_histogram = true
 #define BY(name, texts) .label = (name), .values = (texts), .count = sizeof (texts) / sizeof (texts)[0]
+#define AND_BY(name, texts, n) .second_label = (name), .second_values = (texts), .second_count = (n)
 #define HELP(text) .help = (text)
 
 static const struct metric all_metrics[] = {
@@ -322,6 +336,20 @@ static const struct metric all_metrics[] = {
 	{ COUNTER("anteroom_door_tickets_total", door.ends), BY("result", door_ends),
 	  HELP("People who waited: admitted, denied, or given up without a word.") },
 
+	{ GAUGE("anteroom_jobs", recordings.jobs), BY("type", job_type_names), AND_BY("state", job_status_names, JOB_COMPLETED),
+	  HELP("Recordings that have not ended; of several processes on one database, the one that follows them has "
+	       "these, and the next two.") },
+	{ GAUGE("anteroom_recording_bytes", recordings.bytes),
+	  HELP("Sizes of all files of recordings.") },
+	{ GAUGE("anteroom_recordings_free_bytes", recordings.free_bytes), .is_known_if_set = true,
+	  HELP("Free space of the folder of recordings, as its recorders see it; no value if none has reported.") },
+	{ COUNTER("anteroom_recorded_seconds_total", recorded_seconds),
+	  HELP("What was recorded.") },
+	{ COUNTER("anteroom_recording_starts_failed_total", recordings.failed), BY("reason", job_failures),
+	  HELP("Recordings that failed before their first media.") },
+	{ HISTOGRAM("anteroom_recording_first_media_seconds", recordings.first_media),
+	  HELP("Time from the start of a recording to its first media.") },
+
 	{ GAUGE("anteroom_store_writable", is_writable),
 	  HELP("1 if the store can write, else 0. Also 0 when there is no space for the next journal segment, "
 	       "although writes continue until the current one is full.") },
@@ -389,7 +417,14 @@ static void append_metric(struct buffer *page, const struct metric *metric,
 			append_sample(page, metric->name, "", (struct slice){ 0 }, *values);
 		return;
 	}
-	for (size_t i = 0; i < metric->count; i++) {
+	for (size_t i = 0; i < metric->count * metric->second_count; i++)
+		append_sample(page, metric->name, "",
+			      slice_of(arena_text(page->arena, "%s=\"%s\",%s=\"%s\"", metric->label,
+						  metric->values[i / metric->second_count],
+						  metric->second_label,
+						  metric->second_values[i % metric->second_count])),
+			      values[i]);
+	for (size_t i = 0; metric->second_count == 0 && i < metric->count; i++) {
 		if (*metric->values[i] != '\0')
 			append_sample(page, metric->name, "",
 				      slice_of(arena_text(page->arena, "%s=\"%s\"", metric->label,

@@ -9,6 +9,7 @@
 #define RESOURCES_RECORDINGS_RECORDERS_H
 
 #include "accounts/accounts.h"
+#include "base/histogram.h"
 #include "resources/stored/recorder_record.h"
 
 /* Milliseconds. */
@@ -31,6 +32,25 @@ void recorders_close(struct recorders *recorders);
 void recorders_note(struct recorders *recorders, const struct recorder *reported);
 /* Replaces what a record says by what is known in memory, if that is newer. NULL is allowed. */
 void recorders_refresh(struct recorders *recorders, struct arena *arena, struct recorder *recorder);
+
+/* What this process has counted, for /metrics. Other members are set by the watch of recordings. */
+#define JOB_FAILURES (JOB_REASONS - JOB_NO_RECORDER)
+struct recording_figures {
+	uint64_t jobs[JOB_TYPES][JOB_COMPLETED]; /* open ones, by type and status */
+	uint64_t bytes; /* of all files */
+	uint64_t free_bytes; /* of the service's folder, as its recorders see it; 0: unknown */
+	uint64_t recorded; /* milliseconds, of this process */
+	uint64_t failed[JOB_FAILURES]; /* that never ran, by reason from JOB_NO_RECORDER on */
+	struct histogram_state first_media;
+};
+void recorders_figures(struct recorders *recorders, struct recording_figures *figures);
+/* Count what was recorded; a start that failed; how long the first media took, in milliseconds.
+ * NULL is allowed. */
+void recorders_count_recorded(struct recorders *recorders, uint64_t milliseconds);
+void recorders_count_failed(struct recorders *recorders, enum job_reason reason);
+void recorders_count_started(struct recorders *recorders, int64_t milliseconds);
+/* Set what was found in all accounts. */
+void recorders_set_figures(struct recorders *recorders, const struct recording_figures *found);
 
 /* The key of the caller; fails with 401. *key is in the arena. */
 bool recorder_authorize(struct call *call, struct slice name, struct recorder_key *key,

@@ -244,12 +244,14 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 				 .times = times };
 	bool was_lost, is_moved;
 	unsigned acts, later = 0;
+	uint64_t recorded;
 
 	if (!job_load(call, &work->job_id, reading, job, fault))
 		return false;
 	if (job->stored.value.data == NULL)
 		return true;
 	was_lost = job->lost != 0;
+	recorded = job_recorded(job);
 	if (job->is_open && !work_load(call, job, reading, &work->work, fault))
 		return false;
 	if (!call_is_writing(call)) {
@@ -304,8 +306,12 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 		return true;
 	*is_stored = true;
 	/* What has only grown is stored with the lease. */
-	if ((acts & ACT_GREW) != 0 && (acts & ACT_CHANGED) == 0 && !job_put(call, job, fault))
-		return false;
+	if ((acts & ACT_GREW) != 0 && (acts & ACT_CHANGED) == 0) {
+		if (!job_put(call, job, fault))
+			return false;
+		recorders_count_recorded(call->environment->recorders,
+					 job_recorded(job) - recorded);
+	}
 	work->work.lease = call->now + report->lease;
 	work->work.due = job_due(job, &room, work->work.lease, times, call->now);
 	return work_give(call, &work->work, &report->id, fault);

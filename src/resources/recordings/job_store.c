@@ -12,6 +12,7 @@
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
 #include "resources/recordings/job_events.h"
+#include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/stored/room_record.h"
 
@@ -109,6 +110,7 @@ bool job_apply(struct call *call, struct job *job, struct work *work, const stru
 	       unsigned *acts, struct fault *fault)
 {
 	const enum job_status before = job->status;
+	const uint64_t recorded = job_recorded(job);
 	struct asset *assets = NULL;
 	size_t asset_count = 0;
 
@@ -125,6 +127,13 @@ bool job_apply(struct call *call, struct job *job, struct work *work, const stru
 	if (!job_put(call, job, fault) || !count_acts(call, job, before, *acts, fault) ||
 	    !job_note(call, job, *acts, assets, asset_count, fault))
 		return false;
+	if ((*acts & ACT_STARTED) != 0)
+		recorders_count_started(call->environment->recorders, call->now - job->created);
+	if ((*acts & ACT_FAILED) != 0 && before == JOB_STARTING)
+		recorders_count_failed(call->environment->recorders, job->reason);
+	if (recorded < job_recorded(job))
+		recorders_count_recorded(call->environment->recorders,
+					 job_recorded(job) - recorded);
 	if ((*acts & ACT_SEEN) != 0)
 		live_want(call, &job->stored.parent, ROOM_NOTIFY_JOBS);
 	if (work == NULL || work->stored.value.data == NULL)

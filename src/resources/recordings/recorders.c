@@ -23,6 +23,8 @@ struct recorders {
 	pthread_mutex_t lock;
 	struct reported *reported; /* as many as may have a key */
 	size_t count;
+	struct recording_figures figures; /* but the histogram */
+	struct histogram first_media;
 };
 
 struct recorders *recorders_open(void)
@@ -107,6 +109,51 @@ void recorders_refresh(struct recorders *recorders, struct arena *arena, struct 
 		recorder->boot = arena_copy(arena, slice_of(place->boot));
 		recorder->folder = arena_copy(arena, slice_of(place->folder));
 	}
+	pthread_mutex_unlock(&recorders->lock);
+}
+
+/* ---- figures ---- */
+
+void recorders_figures(struct recorders *recorders, struct recording_figures *figures)
+{
+	pthread_mutex_lock(&recorders->lock);
+	*figures = recorders->figures;
+	pthread_mutex_unlock(&recorders->lock);
+	histogram_read(&recorders->first_media, &figures->first_media);
+}
+
+void recorders_count_recorded(struct recorders *recorders, uint64_t milliseconds)
+{
+	if (recorders == NULL)
+		return;
+	pthread_mutex_lock(&recorders->lock);
+	recorders->figures.recorded += milliseconds;
+	pthread_mutex_unlock(&recorders->lock);
+}
+
+void recorders_count_failed(struct recorders *recorders, enum job_reason reason)
+{
+	if (recorders == NULL || reason < JOB_NO_RECORDER)
+		return;
+	pthread_mutex_lock(&recorders->lock);
+	recorders->figures.failed[reason - JOB_NO_RECORDER]++;
+	pthread_mutex_unlock(&recorders->lock);
+}
+
+void recorders_count_started(struct recorders *recorders, int64_t milliseconds)
+{
+	if (recorders != NULL && milliseconds >= 0)
+		histogram_add(&recorders->first_media, (uint64_t)milliseconds * 1000);
+}
+
+void recorders_set_figures(struct recorders *recorders, const struct recording_figures *found)
+{
+	if (recorders == NULL)
+		return;
+	pthread_mutex_lock(&recorders->lock);
+	memcpy(recorders->figures.jobs, found->jobs, sizeof found->jobs);
+	recorders->figures.bytes = found->bytes;
+	recorders->figures.free_bytes = found->free_bytes;
 	pthread_mutex_unlock(&recorders->lock);
 }
 
