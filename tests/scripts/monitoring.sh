@@ -140,7 +140,7 @@ check_with()
 
 check_with check config prometheus.yml || fail "the configuration: $(cat promtool.log)"
 check_with check rules alerts.yml || fail "the rules: $(cat promtool.log)"
-grep -q '9 rules found' promtool.log || fail "not nine rules: $(cat promtool.log)"
+grep -q '12 rules found' promtool.log || fail "not twelve rules: $(cat promtool.log)"
 cp "$source/tests/data/alerts.yml" cases.yml || exit 1
 check_with test rules cases.yml || fail "the cases: $(cat promtool.log)"
 
