@@ -11,6 +11,7 @@
 #include "life.h"
 #include "resources/bans/bans.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/stored/gone_file.h"
 #include "resources/stored/code_record.h"
 #include "resources/stored/code_words.h"
 #include "resources/audit_record.h"
@@ -266,6 +267,18 @@ static void make_recorder(struct call *call, const struct life *life)
 	ck_assert(recorder_put(call, &recorder, &fault));
 }
 
+static void make_gone_file(struct call *call, const struct life *life)
+{
+	const struct gone_file file = {
+		.account = call->account,
+		.folder = SLICE("folder"),
+		.path = SLICE("account/room/job/recording.mp4"),
+	};
+
+	(void)life;
+	ck_assert(gone_file_add(call, &file, &fault));
+}
+
 /* Starts a recording. */
 static void make_work(struct call *call, const struct life *life)
 {
@@ -299,6 +312,7 @@ static const struct {
 	{ &garbage_kind, make_garbage },
 	{ &recorder_kind, make_recorder },
 	{ &work_kind, make_work },
+	{ &gone_file_kind, make_gone_file },
 };
 
 /* Makes a record of the kind if the life left none. */
