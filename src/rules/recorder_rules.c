@@ -22,8 +22,8 @@ static const struct field recorder_fields[] = {
 	{ "slots",        INTEGER(0, UNLIMITED), DOC("How many recordings it makes at once; only for an operator, like the members below.") },
 	{ "works",        INTEGER(0, UNLIMITED), DOC("How many it makes, joins and sends.") },
 	{ "busy_percent", INTEGER(0, 100), DOC("How busy its processors are.") },
-	{ "free_bytes",   INTEGER(0, UNLIMITED), UNIT("bytes"), DOC("Free space of its folder.") },
-	{ "total_bytes",  INTEGER(0, UNLIMITED), UNIT("bytes"), DOC("Size of the file system of its folder.") },
+	{ "free_bytes",   INTEGER(0, UNLIMITED), DOC("Free space of its folder, in bytes.") },
+	{ "total_bytes",  INTEGER(0, UNLIMITED), DOC("Size of the file system of its folder, in bytes.") },
 	{ "folder",       TEXT(any_text), DOC("Identifier of its folder.") },
 };
 const struct shape recorder_shape = {
