@@ -33,7 +33,6 @@ struct recording_times {
 /* The folder of recordings of the service: `serve --recordings`. */
 struct recordings {
 	const char *folder; /* its path; NULL: none */
-	const char *folder_id; /* of DIR/.anteroom when it was read; "" if there was none */
 	struct recording_times times;
 };
 
@@ -137,6 +136,9 @@ int64_t job_due(const struct job *job, const struct job_room *room, int64_t leas
  * did. The work may be missing, if the job has ended. */
 bool job_apply(struct call *call, struct job *job, struct work *work, const struct job_news *news,
 	       unsigned *acts, struct fault *fault);
+
+/* Returns the path of a file of the job in its folder: ACCOUNT/ROOM/JOB/NAME. */
+struct slice job_file_path(struct call *call, const struct job *job, struct slice name);
 
 /* Makes a job: whoever starts it has filled the first part of struct job. Checks, in this order,
  * that the room holds none of its type (409, `A recording is running` with its id), that the room

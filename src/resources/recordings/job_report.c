@@ -16,6 +16,7 @@
 #include "resources/audit.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/job_order.h"
+#include "resources/recordings/recording_folder.h"
 #include "rules/recorder_rules.h"
 
 /* Milliseconds until the next report: of a recorder without work, and with work. */
@@ -214,6 +215,33 @@ static bool holds(const struct report *report, const struct job *job)
 	       slice_equal(job->boot, report->recorder.boot);
 }
 
+/* In the service's own folder, a recording is done only when its files are there; until then it is
+ * still being sent. */
+static void check_files(struct report *report, const struct job *job, struct work_report *told)
+{
+	struct call *call = report->call;
+	const struct recordings *recordings = call->environment->recordings;
+
+	if (told->state != WORK_DONE || recordings == NULL || recordings->folder == NULL ||
+	    told->folder.size == 0 || !slice_equal(told->folder, recordings_folder_id(call)))
+		return;
+	for (size_t i = 0; i < told->file_count; i++) {
+		const struct work_file *file = &told->files[i];
+		struct folder_file found;
+
+		if (folder_find(recordings->folder, job_file_path(call, job, file->name), &found) ==
+			    FOLDER_DONE &&
+		    found.size == file->bytes)
+			continue;
+		told->state = WORK_SENDING;
+		told->error = slice_of(arena_text(call->arena,
+						  "%.*s is not in the folder of recordings with "
+						  "its size.",
+						  (int)file->name.size, file->name.data));
+		return;
+	}
+}
+
 static void note_back(struct report *report)
 {
 	struct call *call = report->call;
@@ -250,6 +278,7 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 		return false;
 	if (job->stored.value.data == NULL)
 		return true;
+	check_files(report, job, &work->report);
 	was_lost = job->lost != 0;
 	recorded = job_recorded(job);
 	if (job->is_open && !work_load(call, job, reading, &work->work, fault))

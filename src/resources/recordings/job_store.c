@@ -57,32 +57,38 @@ static bool count_acts(struct call *call, const struct job *job, enum job_status
 	return record_put(&jobs_table, call->transaction, &jobs, fault);
 }
 
+struct slice job_file_path(struct call *call, const struct job *job, struct slice name)
+{
+	struct buffer path = BUFFER_INITIAL(call->arena);
+
+	buffer_append(&path, id_as_text(call->arena, &call->account));
+	buffer_append_byte(&path, '/');
+	buffer_append(&path, id_as_text(call->arena, &job->stored.parent));
+	buffer_append_byte(&path, '/');
+	buffer_append(&path, id_as_text(call->arena, &job->stored.id));
+	buffer_append_byte(&path, '/');
+	buffer_append(&path, name);
+	return buffer_slice(&path);
+}
+
 /* Makes assets of the files of a report. Of a file that is made again, as after a lost report, the
  * job has ended already, so none is made twice. */
 static bool add_assets(struct call *call, struct job *job, const struct work_report *report,
 		       struct asset **assets, size_t *n, struct fault *fault)
 {
-	const char *at = arena_text(call->arena, "%s/%s/%s", call->account_text,
-				    id_as_text(call->arena, &job->stored.parent).data,
-				    id_as_text(call->arena, &job->stored.id).data);
-
 	*n = 0;
 	*assets = arena_zero(call->arena, (report->file_count + 1) * sizeof **assets);
 	for (size_t i = 0; i < report->file_count; i++) {
 		const struct work_file *file = &report->files[i];
 		struct asset *asset = &(*assets)[*n];
-		struct buffer path = BUFFER_INITIAL(call->arena);
 
 		if (file->is_chat && !job->look.has_chat)
 			continue;
-		buffer_append_text(&path, at);
-		buffer_append_byte(&path, '/');
-		buffer_append(&path, file->name);
 		*asset = (struct asset){
 			.room = job->stored.parent,
 			.session = job->session,
 			.type = file->is_chat ? ASSET_CHAT : ASSET_ROOM_COMPOSITE,
-			.path = buffer_slice(&path),
+			.path = job_file_path(call, job, file->name),
 			.folder = report->folder,
 			.title = job->room_title.size > 0 ? job->room_title : job->room_name,
 			.created = call->now,

@@ -2,8 +2,11 @@
  * start to its file, two recorders, several accounts, and restarts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "accounts/accounts.h"
 #include "base/text.h"
@@ -710,6 +713,16 @@ START_TEST(a_room_has_one_recording_and_an_account_a_number)
 }
 END_TEST
 
+/* The directory of the world is a folder of recordings, too. */
+static void make_marker(void)
+{
+	FILE *file = fopen(arena_text(world.arena, "%s/.anteroom", world.directory), "w");
+
+	ck_assert_ptr_nonnull(file);
+	(void)fputs("f1\n", file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
 /* ---- participants that must go ---- */
 
 START_TEST(a_recorder_that_says_nothing_is_removed)
@@ -826,6 +839,49 @@ START_TEST(a_session_with_a_file_is_neither_swept_nor_deleted)
 }
 END_TEST
 
+/* ---- files ---- */
+
+START_TEST(a_recording_is_done_only_when_its_file_is_there)
+{
+	const struct id *account = &world.account.id;
+	struct recordings recordings = { .folder = world.directory, .times = RECORDING_TIMES };
+	const char *path = world.directory;
+	struct client client;
+	struct id job;
+
+	make_marker();
+	world.environment.recordings = &recordings;
+	world_serve(&world);
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	client.works = work_text(account, &job, 1, "running", 800, "");
+	report(&client);
+	call_job(&job, job_stop);
+	client.works = work_text(account, &job, 1, "done", 61000, FILES);
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
+	ck_assert_str_eq(status_of(&job), "post_processing");
+
+	for (int i = 0; i < 3; i++) {
+		const struct job in = job_of(&world.account, &job);
+		const struct id parts[] = { *account, in.stored.parent, job };
+
+		path = arena_text(world.arena, "%s/%s", path,
+				  id_as_text(world.arena, &parts[i]).data);
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+	}
+	path = arena_text(world.arena, "%s/recording.mp4", path);
+	ck_assert_int_eq(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "post_processing");
+	ck_assert_int_eq(truncate(path, 5000), 0);
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "drop");
+	ck_assert_str_eq(status_of(&job), "completed");
+	world.environment.recordings = NULL;
+	world_serve(&world);
+}
+END_TEST
+
 /* ---- recordings that start by themselves ---- */
 
 /* A room in session with somebody of each role. */
@@ -893,17 +949,13 @@ static enum automatic tried(const struct id *room, bool notes)
 START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 {
 	struct recordings recordings = { .folder = world.directory, .times = RECORDING_TIMES };
-	const char *marker = arena_text(world.arena, "%s/.anteroom", world.directory);
 	struct client client;
 	const char *template;
 	struct id room, other;
 	struct job running;
 	struct call call;
-	FILE *file = fopen(marker, "w");
 
-	ck_assert_ptr_nonnull(file);
-	(void)fputs("f1\n", file);
-	ck_assert_int_eq(fclose(file), 0);
+	make_marker();
 	world.environment.recordings = &recordings;
 	template = world_expect(&world, 200, METHOD_POST, "/v2/templates",
 				"{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
@@ -952,6 +1004,7 @@ void add_reports(TCase *reports)
 	tcase_add_test(reports, a_recorder_that_says_nothing_is_removed);
 	tcase_add_test(reports, a_former_participant_goes_when_the_next_has_media);
 	tcase_add_test(reports, a_session_with_a_file_is_neither_swept_nor_deleted);
+	tcase_add_test(reports, a_recording_is_done_only_when_its_file_is_there);
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
