@@ -52,8 +52,13 @@ void recorders_count_started(struct recorders *recorders, int64_t milliseconds);
 /* Set what was found in all accounts. */
 void recorders_set_figures(struct recorders *recorders, const struct recording_figures *found);
 
-/* The key of the caller; fails with 401. *key is in the arena. */
-bool recorder_authorize(struct call *call, struct slice name, struct recorder_key *key,
+/* The key of a recorder that reports, in two steps, both of which fail with 401: its form, and
+ * whether it is right. The second follows after something was read, so that keys that another
+ * machine has made or removed are known. */
+bool recorder_read_key(struct call *call, struct slice name, unsigned char digest[DIGEST_SIZE],
+		       struct fault *fault);
+bool recorder_check_key(struct call *call, struct slice name,
+			const unsigned char digest[DIGEST_SIZE], struct recorder_key *key,
 			struct fault *fault);
 
 /* Returns true if the key of a recorder may serve the account. */

@@ -629,9 +629,12 @@ static bool open_report(struct report *report, struct fault *fault)
 	struct call *call = report->call;
 	struct recorder *recorder = &report->recorder;
 	const struct slice name = arena_copy(call->arena, call->parameters[0]);
+	unsigned char digest[DIGEST_SIZE];
 	bool is_right;
 
-	if (!recorder_load(call, name, call_reading(call), &report->stored, fault))
+	if (!recorder_read_key(call, name, digest, fault) ||
+	    !recorder_load(call, name, call_reading(call), &report->stored, fault) ||
+	    !recorder_check_key(call, name, digest, &report->key, fault))
 		return false;
 	report->id = recorder_id(name);
 	report->latest = report->stored;
@@ -659,8 +662,7 @@ bool job_report(struct call *call, struct fault *fault)
 	*report = (struct report){ .call = call, .lease = recording_times_of(call)->lease };
 	call->account = kind_only_id;
 	store_set_account(call->transaction, &kind_only_id);
-	if (!recorder_authorize(call, call->parameters[0], &report->key, fault) ||
-	    !open_report(report, fault) || !merge_works(report, &next, &is_stored, fault))
+	if (!open_report(report, fault) || !merge_works(report, &next, &is_stored, fault))
 		return false;
 	/* Each account has a transaction of its own; the answer has one after them. */
 	if (call_is_writing(call) && is_stored) {

@@ -159,27 +159,12 @@ void recorders_set_figures(struct recorders *recorders, const struct recording_f
 
 /* ---- the key ---- */
 
-static bool key_is_right(const struct roster *roster, struct slice name, const char *digest,
-			 struct recorder_key *key)
-{
-	const struct recorder_key *found = roster_recorder(roster, name);
-
-	if (found == NULL || !digest_equal(found->digest, digest))
-		return false;
-	*key = *found;
-	return true;
-}
-
-bool recorder_authorize(struct call *call, struct slice name, struct recorder_key *key,
-			struct fault *fault)
+bool recorder_read_key(struct call *call, struct slice name, unsigned char digest[DIGEST_SIZE],
+		       struct fault *fault)
 {
 	const struct slice scheme = SLICE("bearer ");
 	const struct slice header = call->request.authorization;
-	struct accounts *accounts = call->environment->accounts;
-	unsigned char digest[DIGEST_SIZE];
-	const struct roster *roster;
 	struct slice token, secret = { NULL, 0 }, of;
-	bool is_right, has_changed;
 
 	if (header.size > scheme.size &&
 	    text_equal_ignoring_case((struct slice){ header.data, scheme.size }, scheme)) {
@@ -192,16 +177,20 @@ bool recorder_authorize(struct call *call, struct slice name, struct recorder_ke
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
 				    "the report of a recorder needs its key, NAME.SECRET");
 	digest_sha256(secret, digest);
-	roster = accounts_current(accounts);
-	is_right = key_is_right(roster, name, (const char *)digest, key);
-	if (!is_right) {
-		/* Another machine may have made the key. */
-		if (!accounts_refresh(accounts, &roster, &has_changed, fault)) {
-			accounts_release(accounts, roster);
-			return false;
-		}
-		is_right = has_changed && key_is_right(roster, name, (const char *)digest, key);
-	}
+	return true;
+}
+
+bool recorder_check_key(struct call *call, struct slice name,
+			const unsigned char digest[DIGEST_SIZE], struct recorder_key *key,
+			struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct recorder_key *found = roster_recorder(roster, name);
+	const bool is_right = found != NULL && digest_equal(found->digest, digest);
+
+	if (is_right)
+		*key = *found;
 	accounts_release(accounts, roster);
 	return is_right || fault_detail(fault, FAULT_UNAUTHORIZED,
 					"this key is of no recorder; see anteroom recorder list");

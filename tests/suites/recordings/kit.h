@@ -10,6 +10,7 @@
 #include "suite.h"
 
 void add_merge(TCase *merge);
-void add_reports(TCase *reports);
+/* on_database: over PostgreSQL, where there may be several services. */
+void add_reports(TCase *reports, bool on_database);
 
 #endif

@@ -4,12 +4,15 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "accounts/accounts.h"
 #include "base/text.h"
+#include "database.h"
+#include "directory.h"
 #include "kit.h"
 #include "records/kinds.h"
 #include "resources/recordings/job_merge.h"
@@ -21,6 +24,8 @@
 
 static struct world world;
 static struct fault fault;
+static char *url; /* of the database; NULL without one */
+static const char *accounts_at; /* of the accounts */
 
 /* A recorder, as it is at the moment. */
 struct client {
@@ -30,6 +35,7 @@ struct client {
 	const char *works; /* JSON */
 	const char *needs;
 	unsigned slots;
+	const struct world *at; /* the service to which it reports; NULL for the first one */
 };
 
 static void client_begin(struct client *client, const char *name, const char *boot,
@@ -40,19 +46,20 @@ static void client_begin(struct client *client, const char *name, const char *bo
 	*client = (struct client){
 		.name = name, .boot = boot, .folder = folder, .works = "", .needs = "", .slots = 4
 	};
-	ck_assert(accounts_add_recorder(world.directory, &world.clock.clock, name, accounts,
-					&secret, &fault));
+	ck_assert(accounts_add_recorder(accounts_at, &world.clock.clock, name, accounts, &secret,
+					&fault));
 	(void)snprintf(client->key, sizeof client->key, "Bearer %s.%s", name, secret.text);
 }
 
 static struct reply send_body(const struct client *client, const char *body)
 {
+	const struct world *at = client->at != NULL ? client->at : &world;
 	struct request request = world_request(
-		&world, world.arena, NULL, METHOD_POST,
+		at, world.arena, NULL, METHOD_POST,
 		arena_text(world.arena, "/v2/recorders/%s/report", client->name), body);
 
 	request.authorization = slice_of(client->key);
-	return world_send(&world, world.arena, &request);
+	return world_send(at, world.arena, &request);
 }
 
 static const char *body_of(struct client *client)
@@ -110,20 +117,46 @@ static const char *work_text(const struct id *account, const struct id *job, uns
 			  (long long)recorded, more);
 }
 
+/* ---- the service, over files or a database, which then has a second one ---- */
+
+static void open_service(struct world *service, const char *database)
+{
+	const struct world_options options = {
+		.store = database != NULL ? WORLD_POSTGRES : WORLD_GDBM,
+		.postgres = { .url = database, .connections = 2, .uses_callers_clock = true },
+		.begins = 1800000000000,
+		.stands = true,
+		.environment = { .live = LIVE_ON },
+	};
+
+	world_open(service, &options);
+}
+
 static void set_up(void)
 {
-	const struct world_options options = { .store = WORLD_GDBM,
-					       .begins = 1800000000000,
-					       .stands = true,
-					       .environment = { .live = LIVE_ON } };
-
 	fault = FAULT_INITIAL;
-	world_open(&world, &options);
+	open_service(&world, NULL);
+	accounts_at = world.directory;
 }
 
 static void tear_down(void)
 {
 	world_close(&world);
+}
+
+static void set_up_database(void)
+{
+	fault = FAULT_INITIAL;
+	url = database_store();
+	open_service(&world, url);
+	accounts_at = url;
+}
+
+static void tear_down_database(void)
+{
+	world_close(&world);
+	free(url);
+	url = NULL;
 }
 
 /* Readers see only what is durable. */
@@ -277,6 +310,13 @@ static size_t events(const struct account *account, const char *type)
 	return json_array_size(json_object_get(world_json(&world, reply.text), "data"));
 }
 
+/* A database numbers events later, in a thread that these tests do not have. */
+static void expect_events(const struct account *account, const char *type, size_t n)
+{
+	if (url == NULL)
+		ck_assert_uint_eq(events(account, type), n);
+}
+
 /* ---- refused ---- */
 
 /* clang-format off */
@@ -357,19 +397,18 @@ START_TEST(a_report_needs_the_key_of_its_recorder)
 	client_begin(&client, "r1", "b", "f1", NULL);
 	client_begin(&other, "r2", "b", "f1", NULL);
 	for (int i = 0; i < ROWS(keys); i++) {
-		const char *secret = strchr(client.key, '.') + 1,
-			   *place = strstr(keys[i].key, "%s");
+		const char *secret = strchr(client.key, '.') + 1, *hole = strstr(keys[i].key, "%s");
 		struct client with = client;
 
 		with.n = (unsigned)i;
 		(void)snprintf(with.key, sizeof with.key, "%.*s%s%s",
-			       place != NULL ? (int)(place - keys[i].key) : 100, keys[i].key,
-			       place != NULL ? secret : "", place != NULL ? place + 2 : "");
+			       hole != NULL ? (int)(hole - keys[i].key) : 100, keys[i].key,
+			       hole != NULL ? secret : "", hole != NULL ? hole + 2 : "");
 		ck_assert_msg(send_body(&with, body_of(&with)).status == keys[i].status, "%s",
 			      keys[i].key);
 	}
 	/* A key that was removed is no key any more. */
-	ck_assert(accounts_remove_recorder(world.directory, "r1", &fault));
+	ck_assert(accounts_remove_recorder(accounts_at, "r1", &fault));
 	ck_assert_int_eq(send_body(&client, body_of(&client)).status, 401);
 	ck_assert_int_eq(send_body(&other, body_of(&other)).status, 200);
 }
@@ -442,7 +481,7 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 	report(&client);
 	ck_assert_str_eq(status_of(&job), "running");
 	ck_assert_int_eq(job_of(&world.account, &job).started, world_now(&world) - 1000);
-	ck_assert_uint_eq(events(&world.account, "beam.started.success"), 1);
+	expect_events(&world.account, "beam.started.success", 1);
 	ck_assert_uint_eq(counts().counts[JOB_RECORDING][JOB_RUNNING], 1);
 
 	call_job(&job, job_pause);
@@ -455,11 +494,11 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 	call_job(&job, job_resume);
 	client.works = work_text(account, &job, 1, "running", 2600, "");
 	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "run");
-	ck_assert_uint_eq(events(&world.account, "recording.paused"), 1);
-	ck_assert_uint_eq(events(&world.account, "recording.resumed"), 1);
+	expect_events(&world.account, "recording.paused", 1);
+	expect_events(&world.account, "recording.resumed", 1);
 
 	call_job(&job, job_stop);
-	ck_assert_uint_eq(events(&world.account, "beam.stopped.success"), 1);
+	expect_events(&world.account, "beam.stopped.success", 1);
 	client.works = work_text(account, &job, 1, "stopping", 61000, "");
 	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
 	ck_assert_str_eq(status_of(&job), "stopping");
@@ -475,7 +514,7 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 	report(&client);
 	ck_assert_str_eq(status_of(&job), "completed");
 	ck_assert_uint_eq(job_of(&world.account, &job).asset_count, 1);
-	ck_assert_uint_eq(events(&world.account, "beam.recording.success"), 1);
+	expect_events(&world.account, "beam.recording.success", 1);
 	jobs = counts();
 	ck_assert_uint_eq(jobs.open, 0);
 	ck_assert_uint_eq(jobs.bytes, 5000);
@@ -495,7 +534,7 @@ START_TEST(nobody_takes_it_and_it_fails)
 	watch();
 	ck_assert_str_eq(status_of(&job), "failed");
 	ck_assert_int_eq(job_of(&world.account, &job).reason, JOB_NO_RECORDER);
-	ck_assert_uint_eq(events(&world.account, "beam.failure"), 1);
+	expect_events(&world.account, "beam.failure", 1);
 	ck_assert_uint_eq(counts().open + counts().running + counts().waiting, 0);
 	/* Its room is free again. */
 	world_move(&world, 1000);
@@ -531,7 +570,7 @@ START_TEST(another_recorder_of_the_folder_takes_over)
 	ck_assert_uint_eq(work_count(report(&elsewhere)), 0);
 	world_move(&world, 2000);
 	watch();
-	ck_assert_uint_eq(events(&world.account, "recorder.lost"), 1);
+	expect_events(&world.account, "recorder.lost", 1);
 	ck_assert_uint_eq(work_count(report(&elsewhere)), 0);
 	answer = report(&second);
 	ck_assert_uint_eq(work_count(answer), 1);
@@ -573,7 +612,7 @@ START_TEST(the_holder_that_comes_back_in_time_goes_on)
 	ck_assert_int_eq(job_of(&world.account, &job).lost, 0);
 	ck_assert_uint_eq(job_of(&world.account, &job).epoch, 1);
 	ck_assert_uint_eq(recorded_of(&job), 60800);
-	ck_assert_uint_eq(events(&world.account, "recorder.back"), 1);
+	expect_events(&world.account, "recorder.back", 1);
 }
 END_TEST
 
@@ -614,7 +653,7 @@ START_TEST(each_account_has_its_turn)
 	struct id first, second, third;
 	json_t *answer;
 
-	ck_assert(accounts_add(world.directory, &world.clock.clock, "b", &other, &fault));
+	ck_assert(accounts_add(accounts_at, &world.clock.clock, "b", &other, &fault));
 	client_begin(&client, "r1", "b1", "f1", NULL);
 	client.slots = 16;
 	first = start("one");
@@ -639,8 +678,8 @@ START_TEST(each_account_has_its_turn)
 				  work_text(&other.id, &third, 1, "running", 1500, ""),
 				  work_text(&world.account.id, &second, 1, "running", 500, ""));
 	report(&client);
-	ck_assert_uint_eq(events(&world.account, "beam.started.success"), 2);
-	ck_assert_uint_eq(events(&other, "beam.started.success"), 1);
+	expect_events(&world.account, "beam.started.success", 2);
+	expect_events(&other, "beam.started.success", 1);
 }
 END_TEST
 
@@ -649,7 +688,7 @@ START_TEST(a_recorder_serves_its_accounts_alone)
 	struct account other;
 	struct client client;
 
-	ck_assert(accounts_add(world.directory, &world.clock.clock, "b", &other, &fault));
+	ck_assert(accounts_add(accounts_at, &world.clock.clock, "b", &other, &fault));
 	client_begin(&client, "r1", "b1", "f1", "b");
 	start("one");
 	ck_assert_uint_eq(work_count(report(&client)), 0);
@@ -678,7 +717,7 @@ START_TEST(a_disabled_account_stops_its_recordings)
 	report(&client);
 	client.works = work_text(account, &job, 1, "running", 800, "");
 	report(&client);
-	ck_assert(accounts_set_enabled(world.directory, "a", false, NULL, &fault));
+	ck_assert(accounts_set_enabled(accounts_at, "a", false, NULL, &fault));
 	client.works = work_text(account, &job, 1, "running", 1800, "");
 	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
 	ck_assert_str_eq(status_of(&job), "stopping");
@@ -696,8 +735,7 @@ START_TEST(a_room_has_one_recording_and_an_account_a_number)
 	struct id job;
 	size_t n;
 
-	ck_assert(
-		accounts_set(world.directory, "a", SLICE("recordings"), SLICE("1"), NULL, &fault));
+	ck_assert(accounts_set(accounts_at, "a", SLICE("recordings"), SLICE("1"), NULL, &fault));
 	job = start("one");
 	again = job_of(&world.account, &job);
 	world_begin(&world, &world.account.id, &call);
@@ -713,14 +751,16 @@ START_TEST(a_room_has_one_recording_and_an_account_a_number)
 }
 END_TEST
 
-/* The directory of the world is a folder of recordings, too. */
-static void make_marker(void)
+/* Makes a folder of recordings, which the caller removes. */
+static char *make_folder(void)
 {
-	FILE *file = fopen(arena_text(world.arena, "%s/.anteroom", world.directory), "w");
+	char *folder = directory_make();
+	FILE *file = fopen(arena_text(world.arena, "%s/.anteroom", folder), "w");
 
 	ck_assert_ptr_nonnull(file);
 	(void)fputs("f1\n", file);
 	ck_assert_int_eq(fclose(file), 0);
+	return folder;
 }
 
 /* ---- participants that must go ---- */
@@ -844,12 +884,12 @@ END_TEST
 START_TEST(a_recording_is_done_only_when_its_file_is_there)
 {
 	const struct id *account = &world.account.id;
-	struct recordings recordings = { .folder = world.directory, .times = RECORDING_TIMES };
-	const char *path = world.directory;
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
+	const char *path = folder;
 	struct client client;
 	struct id job;
 
-	make_marker();
 	world.environment.recordings = &recordings;
 	world_serve(&world);
 	client_begin(&client, "r1", "b1", "f1", NULL);
@@ -879,6 +919,7 @@ START_TEST(a_recording_is_done_only_when_its_file_is_there)
 	ck_assert_str_eq(status_of(&job), "completed");
 	world.environment.recordings = NULL;
 	world_serve(&world);
+	directory_remove(folder);
 }
 END_TEST
 
@@ -948,14 +989,14 @@ static enum automatic tried(const struct id *room, bool notes)
 
 START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 {
-	struct recordings recordings = { .folder = world.directory, .times = RECORDING_TIMES };
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
 	struct client client;
 	const char *template;
 	struct id room, other;
 	struct job running;
 	struct call call;
 
-	make_marker();
 	world.environment.recordings = &recordings;
 	template = world_expect(&world, 200, METHOD_POST, "/v2/templates",
 				"{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
@@ -967,7 +1008,7 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 	/* No recorder can take it. */
 	ck_assert_int_eq(tried(&other, true), AUTOMATIC_FAILED);
 	ck_assert_int_eq(tried(&other, false), AUTOMATIC_FAILED);
-	ck_assert_uint_eq(events(&world.account, "beam.failure"), 1);
+	expect_events(&world.account, "beam.failure", 1);
 	client_begin(&client, "r1", "b1", "f1", NULL);
 	report(&client);
 	ck_assert_int_eq(tried(&other, true), AUTOMATIC_STARTED);
@@ -983,13 +1024,54 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 	ck_assert_str_eq(status_of(&running.stored.id), "failed");
 	ck_assert_int_eq(tried(&other, true), AUTOMATIC_NOT_WANTED);
 	world.environment.recordings = NULL;
+	directory_remove(folder);
 }
 END_TEST
 
-void add_reports(TCase *reports)
+/* ---- two services ---- */
+
+START_TEST(two_services_on_one_database_say_the_same)
 {
-	tcase_add_checked_fixture(reports, set_up, tear_down);
-	tcase_add_loop_test(reports, each_member_of_a_report_is_checked, 0, ROWS(refused));
+	const struct id *account = &world.account.id;
+	struct client client;
+	struct world other;
+	struct id job;
+
+	open_service(&other, url);
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	/* Each report goes to the other service than the one before. */
+	client.at = &other;
+	client.works = work_text(account, &job, 1, "running", 800, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "run");
+	ck_assert_str_eq(status_of(&job), "running");
+	call_job(&job, job_pause);
+	client.works = work_text(account, &job, 1, "paused", 900, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "pause");
+	ck_assert(job_of(&world.account, &job).shows_pause);
+	client.at = NULL;
+	call_job(&job, job_stop);
+	client.works = work_text(account, &job, 1, "joining", 900, "");
+	report(&client);
+	client.at = &other;
+	client.works = work_text(account, &job, 1, "done", 900, FILES);
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "drop");
+	client.at = NULL;
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "drop");
+	ck_assert_uint_eq(job_of(&world.account, &job).asset_count, 1);
+	world_close(&other);
+}
+END_TEST
+
+void add_reports(TCase *reports, bool on_database)
+{
+	tcase_add_checked_fixture(reports, on_database ? set_up_database : set_up,
+				  on_database ? tear_down_database : tear_down);
+	if (on_database)
+		tcase_add_test(reports, two_services_on_one_database_say_the_same);
+	else
+		tcase_add_loop_test(reports, each_member_of_a_report_is_checked, 0, ROWS(refused));
 	tcase_add_test(reports, a_report_needs_the_key_of_its_recorder);
 	tcase_add_test(reports, a_report_that_is_too_large_is_refused);
 	tcase_add_test(reports, a_second_process_of_a_name_waits_for_the_first_to_be_silent);
