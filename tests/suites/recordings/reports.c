@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
+#include "background/job_watch.h"
 #include "base/text.h"
 #include "database.h"
 #include "directory.h"
@@ -1028,6 +1030,45 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 }
 END_TEST
 
+/* ---- the thread that follows the clock ---- */
+
+/* Waits for at most ten seconds. */
+static bool comes_to(const struct id *job, const char *status)
+{
+	for (int i = 0; i < 2000 && strcmp(status_of(job), status) != 0; i++)
+		(void)poll(NULL, 0, 5);
+	return strcmp(status_of(job), status) == 0;
+}
+
+START_TEST(the_watch_looks_at_jobs_that_are_due)
+{
+	struct lease *lease = lease_open(world.environment.store, &world.clock.clock);
+	struct client client;
+	struct job_watch *watched;
+	struct id first, second;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	first = start("one");
+	report(&client);
+	client.works = work_text(&world.account.id, &first, 1, "running", 800, "");
+	report(&client);
+	second = start("two");
+	world_move(&world, 61000);
+	watched = job_watch_open(&world.environment, lease);
+	/* Nobody took the second; the first was lost, and has begun anew with this process. */
+	ck_assert(comes_to(&second, "failed"));
+	ck_assert_str_eq(status_of(&first), "running");
+	ck_assert_int_eq(job_of(&world.account, &first).lost, 0);
+	world_move(&world, 15000);
+	for (int i = 0; i < 2000 && job_of(&world.account, &first).lost == 0; i++)
+		(void)poll(NULL, 0, 5);
+	ck_assert_int_ne(job_of(&world.account, &first).lost, 0);
+	job_watch_end(watched);
+	job_watch_close(watched);
+	lease_close(lease);
+}
+END_TEST
+
 /* ---- two services ---- */
 
 START_TEST(two_services_on_one_database_say_the_same)
@@ -1089,5 +1130,6 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_recording_is_done_only_when_its_file_is_there);
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
+	tcase_add_test(reports, the_watch_looks_at_jobs_that_are_due);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
 }
