@@ -507,6 +507,7 @@ unsigned job_merge(struct job *job, const struct job_news *news)
 			break;
 		job->asked = 0;
 		job->removes = false;
+		job->rev++; /* it needs a fresh order to come back */
 		acts = ACT_SEEN;
 		if (job->status == JOB_STOPPING)
 			acts |= job_let_go(job, news->now);

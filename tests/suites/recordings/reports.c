@@ -20,6 +20,7 @@
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_automatic.h"
 #include "resources/sweep.h"
+#include "transfer/transfer.h"
 #include "world.h"
 
 #define BODY_MOST 100000
@@ -1030,6 +1031,42 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 }
 END_TEST
 
+/* ---- an account that is deleted ---- */
+
+START_TEST(a_deleted_account_leaves_no_work)
+{
+	struct client client;
+	struct work *works;
+	struct call call;
+	bool is_empty = false;
+	json_t *answer;
+	struct id job;
+	size_t n;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	start("two");
+	report(&client);
+	client.works = work_text(&world.account.id, &job, 1, "running", 800, "");
+	report(&client);
+	ck_assert(accounts_set_enabled(accounts_at, "a", false, NULL, &fault) &&
+		  accounts_remove(accounts_at, &world.account.id, &fault));
+	while (!is_empty) {
+		world_begin(&world, &world.account.id, &call);
+		ck_assert(transfer_remove_some(&call, &is_empty, &fault));
+		commit(&call);
+	}
+	answer = report(&client);
+	ck_assert_uint_eq(work_count(answer), 1);
+	ck_assert_str_eq(text_at(work_at(answer, 0), "want"), "drop");
+	ck_assert(json_is_true(json_object_get(work_at(answer, 0), "erase")));
+	world_begin(&world, &kind_only_id, &call);
+	ck_assert(works_read(&call, &work_queue, 1, &works, &n, &fault));
+	ck_assert_uint_eq(n, 0);
+	world_abandon(&call);
+}
+END_TEST
+
 /* ---- the thread that follows the clock ---- */
 
 /* Waits for at most ten seconds. */
@@ -1130,6 +1167,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_recording_is_done_only_when_its_file_is_there);
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
+	tcase_add_test(reports, a_deleted_account_leaves_no_work);
 	tcase_add_test(reports, the_watch_looks_at_jobs_that_are_due);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
 }
