@@ -52,6 +52,7 @@ command_run command_code_link;
 command_run command_recording_link;
 command_run command_recording_download;
 command_run command_recording_delete;
+command_run command_recording_purge;
 command_run command_recording_test;
 command_run command_setup_livekit;
 command_run command_openapi;

@@ -27,6 +27,8 @@ extern const struct shape recording_asset_list_query;
 extern const struct shape presigned_url_query;
 /* The query of a link. */
 extern const struct shape recording_file_query;
+/* A finished file that a call names by its path, and one that no record knows. */
+extern const struct shape finished_file_shape, orphan_shape;
 /* The response of presigned-url. */
 extern const struct shape presigned_url_shape;
 

@@ -1,5 +1,5 @@
-/* anteroom recording link, download, delete and test, which make more than one request to a running
- * service. The other commands of recordings are rows in client_commands.c.
+/* anteroom recording link, download, delete, purge and test, which make more than one request to a
+ * running service. The other commands of recordings are rows in client_commands.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -224,6 +224,73 @@ int command_recording_delete(const struct command *command, int argc, char **arg
 	is_done = service_client_open(&client, &fault) &&
 		  (files = files_of(&client, recording, &fault)) != NULL &&
 		  delete_files(&client, files, &fault);
+	return service_client_close(&client, is_done, &fault);
+}
+
+/* ---- purge ---- */
+
+/* Returns true if the user agrees. */
+static bool user_agrees(const char *what)
+{
+	char answer[8] = "";
+
+	fprintf(stderr, "Delete %s? [y/N] ", what);
+	return fgets(answer, sizeof answer, stdin) != NULL &&
+	       (strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0);
+}
+
+static bool purge_file(struct service_client *client, const char *path, bool is_sure,
+		       struct fault *fault)
+{
+	json_t *body = arena_json(client->arena, json_pack("{s:s}", "path", path));
+	struct service_reply answer;
+
+	if (!is_sure && !user_agrees(path))
+		return true;
+	return service_client_call(client, METHOD_POST, ASSETS "purge", body, &answer, fault);
+}
+
+static bool purge_all(struct service_client *client, bool is_sure, struct fault *fault)
+{
+	struct service_reply answer;
+	const json_t *files;
+
+	if (!get(client, ASSETS "orphans", &answer, fault))
+		return false;
+	files = json_object_get(answer.json, "data");
+	for (size_t i = 0; i < json_array_size(files); i++) {
+		if (!purge_file(client, member_of(json_array_get(files, i), "path"), is_sure,
+				fault))
+			return false;
+	}
+	command_remark(client->command, "%zu files have no record", json_array_size(files));
+	return true;
+}
+
+int command_recording_purge(const struct command *command, int argc, char **argv)
+{
+	struct service_client client = { .command = command };
+	const char *path = NULL;
+	bool is_all = false, is_sure = false;
+	const struct option_row rows[] = {
+		{ "all", NULL, "deletes all files of the account that no record knows",
+		  TO_SWITCH(&is_all) },
+		{ "yes", NULL, "does not ask before each file", TO_SWITCH(&is_sure) },
+		CLIENT_ROWS(&client),
+	};
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, &path);
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if ((path == NULL) != is_all) {
+		command_complain(command, "give either FILE or --all");
+		return EXIT_WRONG_USE;
+	}
+	is_done = service_client_open(&client, &fault) &&
+		  (is_all ? purge_all(&client, is_sure, &fault)
+			  : purge_file(&client, path, is_sure, &fault));
 	return service_client_close(&client, is_done, &fault);
 }
 

@@ -100,6 +100,23 @@ static const struct field recording_file_query_fields[] = {
 };
 const struct shape recording_file_query = { "RecordingFileQuery", FIELDS(recording_file_query_fields) };
 
+#define EXAMPLE_PATH \
+	EXAMPLE("6925c84100000000000000a1/6925c84100000000000000b1/6925c84100000000000000d1/recording.mp4")
+static const struct field finished_file_fields[] = {
+	{ "path", TEXT(some_text), FLAGS(FIELD_REQUIRED), EXAMPLE_PATH, DOC("Path of the file in the folder of recordings.") },
+};
+const struct shape finished_file_shape = {
+	"FinishedFile", FIELDS(finished_file_fields), .doc = "A finished file in the folder of recordings.",
+};
+static const struct field orphan_fields[] = {
+	{ "path",       TEXT(some_text), FLAGS(FIELD_REQUIRED), EXAMPLE_PATH, DOC("Path of the file in the folder of recordings.") },
+	{ "size",       INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Its size in bytes.") },
+	{ "changed_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When it was last written.") },
+};
+const struct shape orphan_shape = {
+	"OrphanedFile", FIELDS(orphan_fields), .doc = "A finished file that no record knows.",
+};
+
 /* clang-format on */
 
 static void check_picture(struct rule_context *context, const json_t *object)

@@ -33,8 +33,10 @@ const NEEDS_RECORDER = [
 	"signCodeRecording",
 	"listRoomRecordings",
 	"listRecordingAssets",
+	"adoptRecordingFile",
+	"purgeRecordingFile",
 ];
-export const RULES_OF_RECORDERS = ["pictureSize", "destinationOfTemplate"];
+export const RULES_OF_RECORDERS = ["pictureSize", "destinationOfTemplate", "pathOfAccount"];
 
 export class Proof {
 	constructor({ base, tokens }) {

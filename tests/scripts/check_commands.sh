@@ -146,6 +146,8 @@ recording resume
 recording link
 recording download
 recording delete
+recording adopt
+recording purge
 recording test
 usage
 setup-livekit
@@ -229,6 +231,9 @@ check 2 'recording link: --seconds must be' recording link x --seconds 59
 check 2 'recording download: --output is missing' recording download x
 check 2 'recording delete: RECORDING is missing' recording delete
 check 2 'recording test: ROOM is missing' recording test
+check 2 'recording adopt: FILE is missing' recording adopt
+check 2 'recording purge: give either FILE or --all' recording purge
+check 2 'recording purge: give either FILE or --all' recording purge x --all
 check 2 'setup-livekit: URL is missing' setup-livekit
 check 2 'unknown option --json,' session attendance x --json
 check 2 'usage: unexpected operand "x";' usage x

@@ -272,6 +272,43 @@ check_proxy()
 END
 }
 
+# check_recordings: the file of a recording is sent by the web server itself, and only by a link to it. The file
+# has no record at first.
+check_recordings()
+{
+	expect 'the account' '200 *' GET /v2/session
+	account=$(sed -n 's/.*"account":{"id":"\([0-9a-f]*\)".*/\1/p' body)
+	path=$account/6925c84100000000000000b1/6925c84100000000000000d1/recording.mp4
+	mkdir -p "$scratch/recordings/${path%/*}" && printf 'id-of-the-folder\n' >"$scratch/recordings/.anteroom" || exit 1
+	printf 0123456789 >"$scratch/recordings/$path" || exit 1
+	expect 'adopting a file' '200 {"id":*' POST /v2/recording-assets -d "{\"path\":\"$path\"}"
+	asset=$(sed -n 's/^{"id":"\([0-9a-f]*\)".*/\1/p' body)
+	expect 'its link' '200 *' GET "/v2/recording-assets/$asset/presigned-url"
+	link=$(sed -n 's|.*"url":"[^"]*\(/v2/recording-files/[^"]*\)".*|\1|p' body)
+	expect 'the file' '200 0123456789' GET "$link"
+	for line in 'Content-Type: video/mp4' 'Content-Security-Policy: sandbox' 'Cache-Control: private' \
+		'X-Content-Type-Options: nosniff' 'Content-Length: 10'; do
+		tr -d '\r' <headers | grep -qix "$line" || fail "$front_end: a recording lacks $line: $(cat headers)"
+	done
+	grep -qi '^Content-Disposition: attachment; filename=' headers || fail "$front_end: $(cat headers)"
+	grep -qi 'sendfile\|accel\|recordings/' headers && fail "$front_end: shows where the file is: $(cat headers)"
+	[ "$(grep -ci '^content-security-policy:' headers)" = 1 ] || fail "$front_end: $(cat headers)"
+	expect 'a part of the file' '206 234' GET "$link" -H 'Range: bytes=2-4'
+	expect 'a changed link' '403 {"code":403,*' GET "${link}0"
+	expect 'the folder itself' '40[34] *' GET "/anteroom-recordings/$path"
+	mv "$scratch/recordings/$path" "$scratch/recordings/$path.real" &&
+		ln -s "recording.mp4.real" "$scratch/recordings/$path" || exit 1
+	expect 'a symbolic link' '404 *' GET "$link"
+	rm -rf "$scratch/recordings/$account"
+	signature=${link#*signature=}
+}
+
+# logs_no_signature LOG...: checks that the logs do not contain the signature of the last link.
+logs_no_signature()
+{
+	grep -q "$signature" "$@" && fail "$front_end: logs the signature of a link"
+}
+
 # logs_no_code LOG...: checks that the logs contain no codes, because a code is enough to join.
 logs_no_code()
 {
@@ -283,9 +320,10 @@ logs_no_code()
 # ---- nginx ----
 
 if have nginx && have spawn-fcgi; then
-	start_responder nginx
+	start_responder nginx --recordings "$scratch/recordings"
 	start_nginx nginx
 	check 'nginx with spawn-fcgi'
+	check_recordings
 
 	# The installed site with the TLS lines that are comments in it.
 	if have openssl; then
@@ -308,6 +346,7 @@ if have nginx && have spawn-fcgi; then
 	fi
 	end_all
 	logs_no_code nginx-nginx/*.log nginx.log
+	logs_no_signature nginx-nginx/*.log nginx.log
 fi
 
 # ---- lighttpd, which starts the program itself ----
@@ -334,7 +373,8 @@ END
 		printf 'accesslog.filename = "%s"\nserver.upload-dirs = ( "%s" )\n' \
 			"$scratch/lighttpd-access.log" "$scratch"
 		sed -e "s|/var/lib/anteroom-recordings|$scratch/recordings|" \
-			-e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
+			-e "s|/var/lib/anteroom\"|$scratch/lighttpd --recordings $scratch/recordings\"|" \
+			-e "s|/usr/bin/anteroom|$program|" \
 			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/lighttpd|$scratch|" -e "$embed" \
 			"$source/packaging/examples/lighttpd.conf"
 		cat <<'END'
@@ -352,10 +392,12 @@ if have lighttpd; then
 	start_on_port try_lighttpd
 	note "$scratch/lighttpd.pid" TERM
 	check lighttpd
+	check_recordings
 	check_proxy
 	grep -q /v2 lighttpd-access.log && fail 'lighttpd logs paths'
 	end_all
 	logs_no_code lighttpd*.log
+	logs_no_signature lighttpd*.log
 fi
 
 # ---- Apache ----
@@ -378,7 +420,8 @@ apache_own_part()
 try_proxy_fcgi()
 {
 	{
-		apache_own_part alias mime proxy proxy_fcgi remoteip
+		# shellcheck disable=SC2086
+		apache_own_part alias mime proxy proxy_fcgi remoteip $xsendfile
 		printf 'RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n'
 		printf 'Define APACHE_LOG_DIR "%s"\nTypesConfig /dev/null\n' "$scratch"
 		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
@@ -389,10 +432,13 @@ try_proxy_fcgi()
 }
 
 if have apache2 && have spawn-fcgi && [ -e $modules/mod_proxy_fcgi.so ]; then
-	start_responder apache
+	xsendfile=
+	[ ! -e $modules/mod_xsendfile.so ] || xsendfile=xsendfile
+	start_responder apache --recordings "$scratch/recordings"
 	start_on_port try_proxy_fcgi
 	note "$scratch/apache.pid" TERM
 	check 'Apache with mod_proxy_fcgi'
+	[ -z "$xsendfile" ] || check_recordings
 	check_proxy
 	body_of 262145 >large
 	expect 'an error of its own' '413 {"code":413,*' POST /v2/templates --data-binary @large
@@ -403,6 +449,7 @@ if have apache2 && have spawn-fcgi && [ -e $modules/mod_proxy_fcgi.so ]; then
 	grep -q /v2 anteroom.log && fail 'Apache logs paths'
 	end_all
 	logs_no_code anteroom.log apache.log
+	[ -z "$xsendfile" ] || logs_no_signature anteroom.log apache.log
 fi
 
 # ---- shared hosting: all in a home directory, .htaccess, and what the host has to set ----

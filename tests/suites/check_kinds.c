@@ -489,6 +489,7 @@ static const char *const no_types[] = {
 	"accounts.json.new",
 	"accounts.lock",
 	"backup.mark",
+	"chat.csv",
 	"destinations.transcriptions",
 	"janus.plugin.videoroom",
 	"join.link",

@@ -628,6 +628,101 @@ START_TEST(parts_of_recordings_that_have_ended_go)
 }
 END_TEST
 
+/* ---- files without a record ---- */
+
+static struct reply send_path(const char *where, const char *path)
+{
+	return world_ask(&world, world.arena, &world.account, METHOD_POST, where,
+			 arena_text(world.arena, "{\"path\":\"%s\"}", path));
+}
+
+#define ADOPT "/v2/recording-assets"
+#define PURGE "/v2/recording-assets/purge"
+
+static const struct {
+	const char *path; /* ACCOUNT, OTHER and JOB are ids */
+	int status;
+} paths[] = {
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/recording-2.mp4", 200 },
+	{ "ACCOUNT/6925c84100000000000000b1/6925c84100000000000000d1/recording.mp4", 200 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/recording.mp4", 409 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/recording-3.mp4", 404 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/recording-1.mp4", 400 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/recording-02.mp4", 400 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/recording-18.mp4", 400 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/x.mp4", 400 },
+	{ "ACCOUNT/6925c84100000000000000b1/JOB/x/recording.mp4", 400 },
+	{ "ACCOUNT/6925c84100000000000000b1/x/recording.mp4", 400 },
+	{ "ACCOUNT/6925c84100000000000000b1", 400 },
+	{ "OTHER/6925c84100000000000000b1/JOB/recording-2.mp4", 400 },
+	{ "../recordings/ACCOUNT/6925c84100000000000000b1/JOB/recording-2.mp4", 400 },
+	{ "/ACCOUNT/6925c84100000000000000b1/JOB/recording-2.mp4", 400 },
+	{ ".anteroom", 400 },
+};
+
+static const char *path_with_ids(const char *path)
+{
+	const char *const words[][2] = {
+		{ "ACCOUNT", world.account.id_text },
+		{ "OTHER", other.id_text },
+		{ "JOB", id_as_text(world.arena, &job_id).data },
+	};
+
+	for (int i = 0; i < ROWS(words); i++) {
+		if (strstr(path, words[i][0]) != NULL)
+			path = replaced(path, words[i][0], words[i][1]);
+	}
+	return path;
+}
+
+static const json_t *orphans(void)
+{
+	const struct reply reply = world_ask(&world, world.arena, &world.account, METHOD_GET,
+					     "/v2/recording-assets/orphans", NULL);
+
+	ck_assert_int_eq(reply.status, 200);
+	return json_object_get(world_json(&world, reply.text), "data");
+}
+
+START_TEST(a_file_without_a_record_is_adopted_or_purged)
+{
+	const char *path = path_with_ids(paths[_i].path), *id;
+	const bool is_there_then = paths[_i].status == 200;
+	struct reply reply;
+
+	ck_assert_uint_eq(json_array_size(orphans()), 0);
+	for (int i = 0; i < 2; i++)
+		make_file(path_with_ids(paths[i].path), "1234567");
+	ck_assert_uint_eq(json_array_size(orphans()), 2);
+	reply = send_path(PURGE, path);
+	ck_assert_msg(reply.status == paths[_i].status, "%d %s", reply.status, reply.text);
+	watch_files();
+	ck_assert_uint_eq(json_array_size(orphans()), is_there_then ? 1 : 2);
+	if (is_there_then) {
+		ck_assert(!is_there(path));
+		ck_assert_str_eq(member(json_array_get(deleted_events(), 0), "cause"), "orphan");
+		ck_assert_str_eq(member(json_array_get(deleted_events(), 0), "asset"), "");
+		make_file(path, "1234567");
+	}
+	reply = send_path(ADOPT, path);
+	ck_assert_msg(reply.status == paths[_i].status, "%d %s", reply.status, reply.text);
+	if (!is_there_then)
+		return;
+	ck_assert_ptr_nonnull(strstr(reply.text, "\"size\":7"));
+	ck_assert_uint_eq(json_array_size(orphans()), 1);
+	ck_assert_int_eq(send_path(ADOPT, path).status, 409);
+	ck_assert_int_eq(send_path(PURGE, path).status, 409);
+	id = world_member(&world, reply.text, "id");
+	reply = world_ask(&world, world.arena, &world.account, METHOD_GET,
+			  arena_text(world.arena, "/v2/recording-assets/%s/presigned-url", id),
+			  NULL);
+	ck_assert_int_eq(
+		call_of(NULL, METHOD_GET, strstr(world_member(&world, reply.text, "url"), "/v2/"))
+			.answer.status,
+		200);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recording_files");
@@ -649,6 +744,7 @@ int main(void)
 	tcase_add_test(tcase, a_missing_file_is_found_and_found_again);
 	tcase_add_loop_test(tcase, a_folder_that_is_not_there_has_no_missing_files, 0, 2);
 	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
+	tcase_add_loop_test(tcase, a_file_without_a_record_is_adopted_or_purged, 0, ROWS(paths));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -31,6 +31,9 @@ handler recording_assets_list;
 handler recording_assets_get;
 handler recording_assets_sign;
 handler recording_assets_delete;
+handler recording_assets_adopt;
+handler recording_assets_purge;
+handler recording_orphans_list;
 
 /* /v2/recording-files */
 handler recording_files_get;

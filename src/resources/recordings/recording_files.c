@@ -147,7 +147,8 @@ static struct slice name_of_file(struct arena *arena, const struct asset *asset,
 	char day[TEXT_TIME_SIZE];
 	const struct file_name file = {
 		.before = asset->type == ASSET_CHAT ? "chat " : "",
-		.name = text_without_bidi(arena, asset->title),
+		.name = asset->title.size > 0 ? text_without_bidi(arena, asset->title)
+					      : SLICE("recording"),
 		.day = { day, DATE_SIZE },
 		.suffix = asset->type == ASSET_CHAT ? ".csv" : ".mp4",
 		.is_inline = is_inline,
@@ -159,9 +160,7 @@ static struct slice name_of_file(struct arena *arena, const struct asset *asset,
 
 static const char *type_of_file(const struct asset *asset)
 {
-	if (asset->type == ASSET_CHAT)
-		return "text/csv; charset=utf-8";
-	return asset->width == 0 ? "audio/mp4" : "video/mp4";
+	return asset->type == ASSET_CHAT ? "text/csv; charset=utf-8" : "video/mp4";
 }
 
 /* Has the web server send the file. nginx says nothing about itself; it takes an address of its own
