@@ -35,7 +35,7 @@ struct job_request {
 	struct asked asked;
 	struct id account, job;
 	uint32_t epoch;
-	bool removes; /* else it asks whether the participant is there */
+	enum job_question question;
 	bool has_ended; /* protected by the lock */
 };
 
@@ -104,7 +104,7 @@ static bool request_may_begin(const struct job_watch *watch, const struct job_tu
 }
 
 static void request_begin(struct job_watch *watch, const struct job_turn *turn, uint32_t epoch,
-			  bool removes)
+			  enum job_question question)
 {
 	struct fault fault = FAULT_INITIAL;
 	struct job_request *request;
@@ -120,7 +120,7 @@ static void request_begin(struct job_watch *watch, const struct job_turn *turn, 
 					 .account = turn->account,
 					 .job = turn->job,
 					 .epoch = epoch,
-					 .removes = removes };
+					 .question = question };
 	request->asking.asked = &request->asked;
 	request->asking.count = 1;
 	{
@@ -128,7 +128,7 @@ static void request_begin(struct job_watch *watch, const struct job_turn *turn, 
 					      &fault);
 
 		while (transact_again(&run))
-			run.is_done = job_ask_server(&run.call, &turn->job, epoch, removes,
+			run.is_done = job_ask_server(&run.call, &turn->job, epoch, question,
 						     &request->asking, &is_there, &fault);
 		is_there = is_there && run.is_done;
 	}
@@ -163,16 +163,18 @@ static void watch_job(struct job_watch *watch, struct job_turn *turn)
 		while (transact_again(&run))
 			run.is_done = job_take_turn(&run.call, turn, &fault);
 		if (!run.is_done)
-			turn->acts = turn->removes_epoch = turn->asks_epoch = 0;
+			turn->acts = turn->removes_epoch = turn->asks_epoch = turn->makes_room = 0;
 	}
 	arena_reset(watch->arena);
 	if ((turn->acts & ACT_SEEN) != 0 && environment->live_queue != NULL)
 		live_queue_want(environment->live_queue, &turn->account, &turn->room,
 				ROOM_NOTIFY_JOBS);
 	if (turn->removes_epoch != 0)
-		request_begin(watch, turn, turn->removes_epoch, true);
+		request_begin(watch, turn, turn->removes_epoch, JOB_REMOVES);
 	if (turn->asks_epoch != 0)
-		request_begin(watch, turn, turn->asks_epoch, false);
+		request_begin(watch, turn, turn->asks_epoch, JOB_ASKS);
+	if (turn->makes_room)
+		request_begin(watch, turn, 0, JOB_MAKES_ROOM);
 }
 
 /* A participant that is not there is as good as removed. */
@@ -182,14 +184,21 @@ static void take_answer(struct job_watch *watch, struct job_request *request)
 	const int status = is_answered ? request->asked.outcome.status : 0;
 	struct job_turn turn = { .account = request->account, .job = request->job };
 
-	if (request->removes && (status == 200 || status == 404))
-		turn.removed_epoch = request->epoch;
-	else if (!request->removes && status == 404)
-		turn.listed = LISTED_GONE;
-	else if (!request->removes && status == 200)
-		turn.listed = LISTED_THERE;
+	switch (request->question) {
+	case JOB_REMOVES:
+		turn.removed_epoch = status == 200 || status == 404 ? request->epoch : 0;
+		break;
+	case JOB_ASKS:
+		turn.listed = status == 404   ? LISTED_GONE
+			      : status == 200 ? LISTED_THERE
+					      : LISTED_UNKNOWN;
+		break;
+	case JOB_MAKES_ROOM:
+		turn.has_room = status == 200;
+		break;
+	}
 	/* Without an answer, the next look asks again. */
-	if (turn.removed_epoch != 0 || turn.listed != LISTED_UNKNOWN)
+	if (turn.removed_epoch != 0 || turn.listed != LISTED_UNKNOWN || turn.has_room)
 		watch_job(watch, &turn);
 }
 

@@ -179,18 +179,27 @@ struct job_turn {
 	 * listed. */
 	uint32_t removed_epoch;
 	enum job_listed listed;
+	bool has_room; /* it made the room of a test */
 	/* Results. */
 	unsigned acts;
 	struct id room;
 	uint32_t removes_epoch; /* the participant of this epoch is to be removed; 0: of none */
 	uint32_t asks_epoch; /* it is to be asked whether that of this epoch is listed; 0: no */
+	bool makes_room; /* it is to make the room, since nobody need be inside for a test */
 };
 bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault);
 
-/* Builds the request that removes the participant of this epoch of a job from its room, or that
- * asks whether it is there. *is_there: false if its room or its media server is gone. */
+/* What a media server is asked about a job. */
+enum job_question {
+	JOB_REMOVES, /* to remove the participant of an epoch */
+	JOB_ASKS, /* whether it is there */
+	JOB_MAKES_ROOM
+};
+/* Builds the request. *is_there: false if there is nothing to be asked: the room or the media
+ * server is gone, or it makes rooms by itself. */
 struct asking;
-bool job_ask_server(struct call *call, const struct id *job, uint32_t epoch, bool removes,
-		    struct asking *asking, bool *is_there, struct fault *fault);
+bool job_ask_server(struct call *call, const struct id *job, uint32_t epoch,
+		    enum job_question question, struct asking *asking, bool *is_there,
+		    struct fault *fault);
 
 #endif

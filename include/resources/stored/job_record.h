@@ -162,6 +162,7 @@ struct job {
 	uint32_t resumes;
 	bool was_started; /* beam.started.success was noted, so that there is one of it */
 	bool is_saved; /* completed after it had failed */
+	bool has_room; /* of a test: its room was made at the media server */
 	uint32_t cleared; /* the participants up to this epoch are removed from the room */
 	uint64_t asset_count;
 	uint64_t asset_bytes;

@@ -12,7 +12,7 @@
  *   report: stopping   stop            stop             people see it   -
  *   report: joining,   stop            stop, then:      post_processing -
  *     sending                                           LET_GO
- *   report: done       completed, in each state: COMPLETED, ENDED
+ *   report: done       completed, in each state: COMPLETED, ENDED; failed, if there is no file
  *   report: broken     nobody holds it, in each state: RELEASED
  *   stop               failed          stopping,        -               -
  *                      BEAM_STOPPED    STOPPED
@@ -207,11 +207,15 @@ static unsigned merge_media(struct job *job, const struct job_news *news)
 	return acts;
 }
 
+/* The errors by which a recorder says why it stopped by itself, and that it has nothing. */
+#define NO_SPACE_LEFT "no space left"
+#define NOTHING_RECORDED "Nothing was recorded."
+
 /* A recorder that stops by itself says why only by its error. */
 static enum job_reason reason_of_report(const struct job *job, const struct work_report *report,
 					int64_t now)
 {
-	if (!report->has_space)
+	if (!report->has_space || slice_is(report->error, NO_SPACE_LEFT))
 		return JOB_NO_SPACE;
 	return job->started != 0 && now >= job->started + job->most ? JOB_MAX_DURATION
 								    : JOB_INTERNAL_ERROR;
@@ -267,6 +271,8 @@ static unsigned merge_report(struct job *job, const struct job_news *news)
 		job->joining = news->now;
 		acts |= ACT_GREW;
 	}
+	if (report->state == WORK_DONE && report->file_count == 0 && job->type == JOB_RECORDING)
+		return acts | job_fail(job, JOB_INTERNAL_ERROR, SLICE(NOTHING_RECORDED), news->now);
 	if (report->state == WORK_DONE) {
 		job->error = SLICE("");
 		acts |= job_end(job, JOB_COMPLETED, news->now) | ACT_COMPLETED;

@@ -115,8 +115,9 @@ bool job_order_write(struct call *call, const struct job *job, struct json_write
 	return true;
 }
 
-bool job_ask_server(struct call *call, const struct id *id, uint32_t epoch, bool removes,
-		    struct asking *asking, bool *is_there, struct fault *fault)
+bool job_ask_server(struct call *call, const struct id *id, uint32_t epoch,
+		    enum job_question question, struct asking *asking, bool *is_there,
+		    struct fault *fault)
 {
 	const int64_t now = call->now / 1000;
 	struct job_server found;
@@ -138,11 +139,21 @@ bool job_ask_server(struct call *call, const struct id *id, uint32_t epoch, bool
 	asking->backend = found.backend;
 	asking->rank = ASKED_TO_ENFORCE;
 	asking->room = job.stored.parent;
-	if (removes)
+	switch (question) {
+	case JOB_REMOVES:
 		server_remove_person(call->arena, &found.server, now, room, identity,
 				     &asking->asked->request);
-	else
+		break;
+	case JOB_ASKS:
 		server_ask_person(call->arena, &found.server, now, room, identity,
 				  &asking->asked->request);
+		break;
+	case JOB_MAKES_ROOM:
+		*is_there = server_makes_rooms(found.server.type, found.server.config);
+		if (*is_there)
+			server_make_room(call->arena, &found.server, now, room, 0, NULL,
+					 &asking->asked->request);
+		break;
+	}
 	return true;
 }

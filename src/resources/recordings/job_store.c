@@ -296,7 +296,8 @@ bool job_begin(struct call *call, struct job *job, struct fault *fault)
 	work.account = call->account;
 	work.job = job->stored.id;
 	work.created = job->created;
-	work.due = job->created + recording_times_of(call)->start;
+	/* The room of a test is made at once. */
+	work.due = job->is_test ? job->created : job->created + recording_times_of(call)->start;
 	return work_queue_put(call, &work, job, fault);
 }
 
@@ -411,6 +412,7 @@ bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault
 
 	turn->acts = 0;
 	turn->removes_epoch = turn->asks_epoch = 0;
+	turn->makes_room = false;
 	if (!job_load(call, &turn->job, STORE_TO_CHANGE, &job, fault))
 		return false;
 	if (job.stored.value.data == NULL || !job.is_open) {
@@ -436,6 +438,10 @@ bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault
 		job.cleared = turn->removed_epoch;
 		more |= ACT_CHANGED;
 	}
+	if (turn->has_room && !job.has_room) {
+		job.has_room = true;
+		more |= ACT_CHANGED;
+	}
 	if (turn->removed_epoch == job.epoch && job.removes) {
 		news.type = NEWS_REMOVED;
 		if (!job_apply(call, &job, &work, &news, &acts, fault))
@@ -457,6 +463,7 @@ bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault
 		note_lost(call, &job);
 	turn->acts = more;
 	find_participants(&job, &news, turn);
+	turn->makes_room = job.is_test && !job.has_room && job.status == JOB_STARTING;
 	if (!job.is_open)
 		return true;
 	work.due = job_due(&job, &room, work.lease, news.times, call->now);

@@ -146,6 +146,7 @@ static const struct member job_members[] = {
 	{ "resumes", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct job, resumes) },
 	{ "was_started", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, was_started) },
 	{ "cleared", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED), AT(struct job, cleared) },
+	{ "has_room", AS_BOOLEAN, MARKED(MEMBER_DERIVED), AT(struct job, has_room) },
 	{ "saved", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, is_saved) },
 	{ "asset_count", AS_NUMBER(8, 0, UNLIMITED), HOLDS_END, MARKED(MEMBER_DERIVED),
 	  AT(struct job, asset_count) },

@@ -54,7 +54,8 @@ struct told {
 	uint64_t inside;
 	int64_t left; /* after the start */
 	const char *error; /* of a report, or NULL */
-	bool has_no_space, was_ended, has_other_boot, has_other_epoch, is_listed, is_deleted;
+	bool has_no_files, has_no_space, was_ended, has_other_boot, has_other_epoch, is_listed,
+		is_deleted;
 };
 
 #define TAKEN(at_) \
@@ -100,7 +101,7 @@ static unsigned tell(struct job *job, const struct told *told, uint64_t *n)
 		.has_space = !told->has_no_space,
 		.error = slice_of(told->error != NULL ? told->error : ""),
 		.files = &file,
-		.file_count = told->state == WORK_DONE ? 1 : 0,
+		.file_count = told->state == WORK_DONE && !told->has_no_files ? 1 : 0,
 	};
 	const struct job_room room = {
 		.is_there = !told->is_deleted,
@@ -198,6 +199,10 @@ static const struct history {
 	{ "no space", { IT_RUNS, REPORT_WITH(10000, RUNNING, 9000, .has_no_space = true) }, " started stopped", "stopping no space left '' 9 0 running" },
 	{ "the recorder stops by itself", { IT_RUNS, REPORT_WITH(10000, STOPPING, 9000, .error = "The page is gone.") },
 	  " started stopped", "stopping failure: INTERNAL_ERROR 'The page is gone.' 9 0 -" },
+	{ "the recorder says that there is no space", { IT_RUNS, REPORT_WITH(10000, STOPPING, 9000, .error = "no space left") },
+	  " started stopped", "stopping no space left 'no space left' 9 0 -" },
+	{ "nothing was recorded", { IT_RUNS, CALL(10000, STOP), REPORT_WITH(14000, DONE, 9500, .has_no_files = true) },
+	  " started stopped failed let-go ended", "failed failure: INTERNAL_ERROR 'Nothing was recorded.' 9 0 -" },
 	{ "a stop is shown when it is true", { IT_RUNS, CALL(10000, STOP) }, " started stopped", "stopping client request '' 8 0 running" },
 	{ "the participant was removed", { IT_RUNS, CALL(10000, STOP), LATER(12999, USUAL(13000)), LATER(13000, USUAL(13000)), CALL(13500, REMOVED) },
 	  " started stopped remove let-go", "post_processing client request '' 8 0 -" },

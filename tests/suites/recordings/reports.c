@@ -28,7 +28,8 @@
 static struct world world;
 static struct fault fault;
 static char *url; /* of the database; NULL without one */
-static const char *accounts_at; /* of the accounts */
+static const char *accounts_at; /* the directory of the accounts, or the database */
+static bool starts_tests; /* what is started is `anteroom recording test` */
 
 /* A recorder, as it is at the moment. */
 struct client {
@@ -189,6 +190,7 @@ static struct id start_of(const struct account *account, const char *room, const
 			   .most = 3600000,
 			   .empty_most = 3600000,
 			   .presign_seconds = 3600,
+			   .is_test = starts_tests,
 			   .not_enforced = SLICE("[]") };
 	struct reply made;
 	struct call call;
@@ -834,6 +836,33 @@ START_TEST(a_former_participant_goes_when_the_next_has_media)
 }
 END_TEST
 
+START_TEST(a_test_has_its_room_made_and_ends_by_itself)
+{
+	const struct id *account = &world.account.id;
+	struct job_turn turn = { .since = 1 };
+	struct client client;
+	json_t *answer;
+	struct id job;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	starts_tests = true;
+	job = start("one");
+	starts_tests = false;
+	ck_assert(turn_of(&world.account, &job, turn).makes_room);
+	ck_assert(turn_of(&world.account, &job, turn).makes_room);
+	turn.has_room = true;
+	ck_assert(!turn_of(&world.account, &job, turn).makes_room);
+	/* A recorder waits where nobody is inside, but not for a test. */
+	answer = report(&client);
+	ck_assert_int_eq(json_integer_value(json_object_get(work_at(answer, 0), "inside")), 1);
+	client.works = work_text(account, &job, 1, "running", 9000, "");
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "run");
+	client.works = work_text(account, &job, 1, "running", 10000, "");
+	world_move(&world, 8000);
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
+}
+END_TEST
+
 /* ---- sessions ---- */
 
 START_TEST(a_session_with_a_file_is_neither_swept_nor_deleted)
@@ -1167,6 +1196,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_recording_is_done_only_when_its_file_is_there);
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
+	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
 	tcase_add_test(reports, a_deleted_account_leaves_no_work);
 	tcase_add_test(reports, the_watch_looks_at_jobs_that_are_due);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
