@@ -22,6 +22,7 @@
 #include "records/record.h"
 #include "background/dispatcher_parts.h"
 #include "resources/audit.h"
+#include "resources/recordings/job_links.h"
 #include "resources/events/events.h"
 
 /* Milliseconds between two refreshes from the event logs; the second is for a database, which each
@@ -237,16 +238,34 @@ static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct 
 	}
 }
 
-static void send_entry(struct dispatcher *dispatcher, struct target *target,
-		       const struct webhook *webhook, const struct audit_entry *entry,
-		       struct waiting *waiting)
+/* Adds to an event what it has only when it is sent. */
+static bool complete_entry(struct dispatcher *dispatcher, struct transaction *transaction,
+			   const struct id *account, struct audit_entry *entry, struct fault *fault)
+{
+	struct call call = {
+		.environment = dispatcher->environment,
+		.arena = dispatcher->arena,
+		.account = *account,
+		.transaction = transaction,
+		.now = clock_now(dispatcher->environment->clock),
+	};
+
+	id_print(account, call.account_text);
+	return job_event_links(&call, entry->type, entry->data, &entry->data, fault);
+}
+
+static void send_entry(struct dispatcher *dispatcher, struct transaction *transaction,
+		       struct target *target, const struct webhook *webhook,
+		       const struct audit_entry *logged, struct waiting *waiting)
 {
 	struct attempt *attempt = free_attempt(dispatcher);
 	struct fault fault = FAULT_INITIAL;
-	struct delivery delivery;
+	struct audit_entry completed = *logged, *entry = &completed;
+	struct delivery delivery = { .url = webhook->url };
 	const char *error = NULL;
 
-	if (!webhook_message(dispatcher->arena, webhook, &target->account, entry,
+	if (!complete_entry(dispatcher, transaction, &target->account, entry, &fault) ||
+	    !webhook_message(dispatcher->arena, webhook, &target->account, entry,
 			     clock_now(dispatcher->environment->clock), &delivery, &fault)) {
 		(void)dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, &fault);
 		error = "event or headers are damaged";
@@ -311,7 +330,7 @@ static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transa
 			continue;
 		}
 		if (audit_read(transaction, waiting->seq, 1, &entry, fault))
-			send_entry(dispatcher, target, webhook, &entry, waiting);
+			send_entry(dispatcher, transaction, target, webhook, &entry, waiting);
 		else if (dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
 			give_up_entry(dispatcher, target, waiting, "event is damaged");
 		else
@@ -327,8 +346,9 @@ static bool target_may_read(const struct target *target, const struct source *so
 }
 
 /* Returns false if the event has to wait, for a place or for its time. */
-static bool take_entry(struct dispatcher *dispatcher, struct target *target,
-		       const struct webhook *webhook, const struct audit_entry *entry)
+static bool take_entry(struct dispatcher *dispatcher, struct transaction *transaction,
+		       struct target *target, const struct webhook *webhook,
+		       const struct audit_entry *entry)
 {
 	const int64_t since = dispatcher->schedule->seconds[0] * 1000;
 
@@ -346,7 +366,7 @@ static bool take_entry(struct dispatcher *dispatcher, struct target *target,
 	if (target->not_before > clock_now(dispatcher->environment->clock) ||
 	    !has_room(dispatcher, target))
 		return false;
-	send_entry(dispatcher, target, webhook, entry, NULL);
+	send_entry(dispatcher, transaction, target, webhook, entry, NULL);
 	target->read = entry->seq;
 	return true;
 }
@@ -363,7 +383,7 @@ static bool read_singly(struct dispatcher *dispatcher, struct transaction *trans
 		struct audit_entry entry;
 
 		if (audit_read(transaction, seq, 1, &entry, fault)) {
-			goes_on = take_entry(dispatcher, target, webhook, &entry);
+			goes_on = take_entry(dispatcher, transaction, target, webhook, &entry);
 			continue;
 		}
 		if (!dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
@@ -434,7 +454,7 @@ static bool target_fill_in(struct dispatcher *dispatcher, struct transaction *tr
 	}
 	target->wants_few = false;
 	for (size_t i = 0; i < n && goes_on; i++)
-		goes_on = take_entry(dispatcher, target, webhook, &entries[i]);
+		goes_on = take_entry(dispatcher, transaction, target, webhook, &entries[i]);
 	return true;
 }
 

@@ -17,6 +17,7 @@
 #include "directory.h"
 #include "kit.h"
 #include "records/kinds.h"
+#include "resources/recordings/job_links.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_automatic.h"
 #include "resources/sweep.h"
@@ -1060,6 +1061,59 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 }
 END_TEST
 
+/* ---- links in webhooks ---- */
+
+static const char *linked(const char *type, const char *data)
+{
+	struct slice text;
+	struct call call;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_event_links(&call, slice_of(type), slice_of(data), &text, &fault));
+	text = arena_copy(world.arena, text);
+	world_abandon(&call);
+	return text.data;
+}
+
+START_TEST(a_webhook_has_a_link_that_the_log_has_not)
+{
+	struct asset asset = { .path = SLICE("a/b"),
+			       .folder = SLICE("f1"),
+			       .title = SLICE(""),
+			       .created = 4,
+			       .presign_seconds = 60,
+			       .size = 5 };
+	const struct id id = start("one");
+	const char *data, *begins;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_load(&call, &id, STORE_TO_CHANGE, &job, &fault) &&
+		  asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	data = arena_text(world.arena, "{\"recording_id\":\"%s\"}",
+			  id_as_text(world.arena, &asset.stored.id).data);
+	commit(&call);
+	ck_assert_str_eq(linked("beam.stopped.success", data), data);
+	ck_assert_ptr_nonnull(strstr(linked("beam.recording.success", data),
+				     ",\"recording_presigned_url\":\"\","
+				     "\"chat_recording_presigned_url\":\"\"}"));
+	world.environment.public_url = "https://a.example";
+	begins = arena_text(
+		world.arena,
+		",\"recording_presigned_url\":\"https://a.example/v2/recording-files/%s/%s"
+		"?expires=%lld&",
+		world.account.id_text, id_as_text(world.arena, &asset.stored.id).data,
+		(long long)(world_now(&world) / 1000 + 60));
+	ck_assert_ptr_nonnull(strstr(linked("beam.recording.success", data), begins));
+	/* One that is gone has none. */
+	ck_assert_ptr_nonnull(strstr(
+		linked("beam.recording.success", "{\"recording_id\":\"0123456789abcdef01234567\"}"),
+		"\"recording_presigned_url\":\"\""));
+	world.environment.public_url = NULL;
+}
+END_TEST
+
 /* ---- an account that is deleted ---- */
 
 START_TEST(a_deleted_account_leaves_no_work)
@@ -1197,6 +1251,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
 	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
+	tcase_add_test(reports, a_webhook_has_a_link_that_the_log_has_not);
 	tcase_add_test(reports, a_deleted_account_leaves_no_work);
 	tcase_add_test(reports, the_watch_looks_at_jobs_that_are_due);
 	tcase_add_test(reports, a_room_has_one_recording_and_an_account_a_number);
