@@ -13,6 +13,7 @@
 #include "command/data_directory.h"
 #include "command/options.h"
 #include "command/progress.h"
+#include "transfer/folder_findings.h"
 #include "transfer/record_findings.h"
 #include "records/kinds.h"
 #include "store/gdbm/inspect.h"
@@ -94,6 +95,7 @@ struct checking {
 	uint64_t records, all; /* number of records checked, and in total */
 	struct store_check files;
 	struct snapshot *snapshot;
+	const char *recordings; /* the folder of recordings, which is compared; or NULL */
 };
 
 /* Prints a finding about `file`, or about `table` and `key`. */
@@ -211,7 +213,10 @@ static void check_records(struct checking *checking)
 				      fault_reason(&no_accounts));
 		checking->findings.roster = roster;
 		checking->snapshot = &snapshot;
-		(void)check_kinds(checking, &fault);
+		(void)(check_kinds(checking, &fault) &&
+		       (checking->recordings == NULL ||
+			folder_findings(&snapshot, checking->recordings, print_file, checking,
+					&fault)));
 		snapshot_close(&snapshot);
 	}
 	progress_end(&checking->progress);
@@ -333,6 +338,9 @@ int command_check(const struct command *command, int argc, char **argv)
 		{ "journal", NULL,
 		  "prints the changes in the journal, without their values, and checks nothing else",
 		  TO_SWITCH(&wants_journal) },
+		{ "files", "FOLDER",
+		  "also compares the records with this folder of recordings (serve --recordings)",
+		  TO_TEXT(&checking.recordings) },
 		JSON_ROW(&checking.wants_json),
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);

@@ -19,6 +19,7 @@
 #include "resources/stored/gone_file.h"
 #include "resources/stored/job_record.h"
 #include "suite.h"
+#include "transfer/folder_findings.h"
 #include "world.h"
 
 #define FOLDER_ID "0123456789abcdef01234567"
@@ -723,6 +724,62 @@ START_TEST(a_file_without_a_record_is_adopted_or_purged)
 }
 END_TEST
 
+/* ---- check --files ---- */
+
+static void keep_finding(void *context, const char *path, const char *problem)
+{
+	struct buffer *text = context;
+
+	buffer_append_text(text, arena_text(world.arena, "%s: %s\n", path, problem));
+}
+
+/* Returns what the comparison of the folder with the records finds. */
+static struct slice findings_of_folder(void)
+{
+	struct buffer text = BUFFER_INITIAL(world.arena);
+	struct snapshot snapshot;
+
+	ck_assert(snapshot_open(world.environment.store, &clock_system, &snapshot, &fault));
+	ck_assert_msg(folder_findings(&snapshot, folder, keep_finding, &text, &fault), "%s",
+		      fault_reason(&fault));
+	snapshot_close(&snapshot);
+	return buffer_slice(&text);
+}
+
+START_TEST(a_check_compares_the_folder_with_the_records)
+{
+	const char *orphan = path_with_ids(paths[1].path);
+	const char *known = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv",
+				       world.account.id_text,
+				       id_as_text(world.arena, &job_id).data);
+	struct snapshot snapshot;
+	struct slice found;
+
+	ck_assert_uint_eq(findings_of_folder().size, 0);
+	make_file(known, "1");
+	make_file(orphan, "1");
+	make_file("incoming/6925c84100000000000000a1-6925c84100000000000000d1/e1p1.mkv", "1");
+	make_file("incoming/strange/e1p1.mkv", "1");
+	remove_it();
+	found = findings_of_folder();
+	ck_assert_msg(
+		slice_is(found,
+			 arena_text(world.arena,
+				    "%s: the file of the asset %s is missing\n"
+				    "%s: no record knows this file\n"
+				    "incoming/6925c84100000000000000a1-6925c84100000000000000d1: "
+				    "no recording knows these parts\n"
+				    "incoming/strange: no recording knows these parts\n",
+				    asset_path, id_as_text(world.arena, &asset_id).data, orphan)),
+		"%.*s", (int)found.size, found.data);
+	remove_the_marker();
+	ck_assert(snapshot_open(world.environment.store, &clock_system, &snapshot, &fault));
+	ck_assert(!folder_findings(&snapshot, folder, keep_finding, NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_BAD_REQUEST);
+	snapshot_close(&snapshot);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recording_files");
@@ -745,6 +802,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_folder_that_is_not_there_has_no_missing_files, 0, 2);
 	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
 	tcase_add_loop_test(tcase, a_file_without_a_record_is_adopted_or_purged, 0, ROWS(paths));
+	tcase_add_test(tcase, a_check_compares_the_folder_with_the_records);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
