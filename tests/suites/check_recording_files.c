@@ -20,6 +20,7 @@
 #include "resources/stored/job_record.h"
 #include "suite.h"
 #include "transfer/folder_findings.h"
+#include "transfer/transfer.h"
 #include "world.h"
 
 #define FOLDER_ID "0123456789abcdef01234567"
@@ -556,6 +557,48 @@ START_TEST(a_recording_that_has_not_ended_keeps_its_files)
 }
 END_TEST
 
+/* Removes the records of the account, as `account delete` does, or a load that failed. */
+static void remove_account(bool is_of_load)
+{
+	bool is_empty = false;
+	uint64_t number = 0;
+
+	ck_assert(accounts_set_enabled(world.directory, "a", false, NULL, &fault));
+	ck_assert(accounts_remove(world.directory, &world.account.id, &fault));
+	while (!is_empty) {
+		struct call call;
+
+		world_begin(&world, &world.account.id, &call);
+		call.frees_codes = is_of_load;
+		ck_assert_msg(transfer_remove_some(&call, &is_empty, &fault), "%s",
+			      fault_reason(&fault));
+		ck_assert(store_commit(call.transaction, &number, &fault));
+		arena_close(call.arena);
+	}
+	ck_assert(store_wait(world.environment.store, number, &fault));
+}
+
+START_TEST(a_deleted_account_takes_its_files_along)
+{
+	const bool is_of_load = _i == 1;
+	const char *incoming;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, JOB_FAILED);
+	commit(&call);
+	incoming = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv", world.account.id_text,
+			      id_as_text(world.arena, &job.stored.id).data);
+	make_file(incoming, "1");
+	remove_account(is_of_load);
+	watch_files();
+	ck_assert_int_eq(is_there(asset_path), is_of_load);
+	ck_assert_int_eq(is_there(chat_path), is_of_load);
+	ck_assert_int_eq(is_there(incoming), is_of_load);
+}
+END_TEST
+
 /* ---- the look at the folder ---- */
 
 static const char *status_of(const struct id *id)
@@ -798,6 +841,7 @@ int main(void)
 	tcase_add_loop_test(tcase, nothing_is_deleted_in_another_folder, 0, 2);
 	tcase_add_test(tcase, nothing_is_deleted_while_the_service_only_watches);
 	tcase_add_test(tcase, a_recording_that_has_not_ended_keeps_its_files);
+	tcase_add_loop_test(tcase, a_deleted_account_takes_its_files_along, 0, 2);
 	tcase_add_test(tcase, a_missing_file_is_found_and_found_again);
 	tcase_add_loop_test(tcase, a_folder_that_is_not_there_has_no_missing_files, 0, 2);
 	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
