@@ -211,11 +211,9 @@ static bool look_at_files(struct file_watch *watch, const struct id *account, bo
 			    !slice_equal(asset.folder, own))
 				continue;
 			result = folder_find(folder_of(watch), asset.path, &file);
-			if (result == FOLDER_FAILED ||
-			    asset.is_missing == (result == FOLDER_NOT_THERE))
-				continue;
-			asset.is_missing = result == FOLDER_NOT_THERE;
-			run.is_done = record_put(&asset_table, call->transaction, &asset, &fault);
+			if (result != FOLDER_FAILED)
+				run.is_done = asset_set_missing(call, &asset,
+								result == FOLDER_NOT_THERE, &fault);
 		}
 	}
 	return run.is_done;

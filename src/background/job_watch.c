@@ -406,6 +406,7 @@ static void count_jobs(struct job_watch *watch)
 				watch->found.jobs[type][status] += jobs.counts[type][status];
 		}
 		watch->found.bytes += jobs.bytes;
+		watch->found.missing += jobs.missing;
 	}
 	if (watch->counted >= roster->count) {
 		TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena,

@@ -338,9 +338,11 @@ static const struct metric all_metrics[] = {
 
 	{ GAUGE("anteroom_jobs", recordings.jobs), BY("type", job_type_names), AND_BY("state", job_status_names, JOB_COMPLETED),
 	  HELP("Recordings that have not ended; of several processes on one database, the one that follows them has "
-	       "these, and the next two.") },
+	       "these, and the next three.") },
 	{ GAUGE("anteroom_recording_bytes", recordings.bytes),
 	  HELP("Sizes of all files of recordings.") },
+	{ GAUGE("anteroom_recordings_missing", recordings.missing),
+	  HELP("Files of recordings that were not in their folder when it was last looked at.") },
 	{ GAUGE("anteroom_recordings_free_bytes", recordings.free_bytes), .is_known_if_set = true,
 	  HELP("Free space of the folder of recordings, as its recorders see it; no value if none has reported.") },
 	{ COUNTER("anteroom_recorded_seconds_total", recorded_seconds),

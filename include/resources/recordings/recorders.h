@@ -37,7 +37,7 @@ void recorders_refresh(struct recorders *recorders, struct arena *arena, struct 
 #define JOB_FAILURES (JOB_REASONS - JOB_NO_RECORDER)
 struct recording_figures {
 	uint64_t jobs[JOB_TYPES][JOB_COMPLETED]; /* open ones, by type and status */
-	uint64_t bytes; /* of all files */
+	uint64_t bytes, missing; /* of all files; files that were not found */
 	uint64_t free_bytes; /* of the service's folder, as its recorders see it; 0: unknown */
 	uint64_t recorded; /* milliseconds, of this process */
 	uint64_t failed[JOB_FAILURES]; /* that never ran, by reason from JOB_NO_RECORDER on */

@@ -208,6 +208,7 @@ struct jobs {
 	uint64_t waiting; /* that no recorder has taken yet */
 	uint64_t counts[JOB_TYPES][JOB_COMPLETED]; /* open ones by type and status */
 	uint64_t bytes; /* of all assets */
+	uint64_t missing; /* assets whose file was not found */
 };
 
 extern const struct record_table job_table, asset_table, jobs_table;
@@ -252,7 +253,10 @@ bool asset_add(struct call *call, struct job *job, struct asset *asset, struct f
 /* Removes an asset that was read to change, and counts it no more. Its file is the caller's. */
 bool asset_remove(struct call *call, const struct asset *asset, struct fault *fault);
 
-/* Counts an asset in its session and in the bytes of the account, or no more. */
+/* Notes whether the file of an asset, read to change, was found. */
+bool asset_set_missing(struct call *call, struct asset *asset, bool is_missing,
+		       struct fault *fault);
+/* Counts an asset in its session and in the numbers of the account, or no more. */
 bool asset_count_elsewhere(struct call *call, const struct asset *asset, bool comes,
 			   struct fault *fault);
 

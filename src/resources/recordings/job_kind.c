@@ -160,7 +160,9 @@ static bool jobs_derive(struct call *call, const void *record, struct findings *
 						  fault);
 	struct store_record stored;
 	struct jobs counted = { .open = 0 };
+	struct asset *assets;
 	struct job job;
+	size_t n;
 
 	while (store_next(&walk, &stored)) {
 		if (!record_read(&job_table, call->arena, &stored, &job, fault))
@@ -168,6 +170,10 @@ static bool jobs_derive(struct call *call, const void *record, struct findings *
 		counted.open += job.is_open;
 		counted.running += job_is_carried_out(&job);
 		counted.bytes += job.asset_bytes;
+		if (job.asset_count > 0 && !assets_of_job(call, &job.stored.id, &assets, &n, fault))
+			return false;
+		for (size_t i = 0; job.asset_count > 0 && i < n; i++)
+			counted.missing += assets[i].is_missing;
 	}
 	if (fault->kind != FAULT_NONE)
 		return false;
@@ -175,6 +181,8 @@ static bool jobs_derive(struct call *call, const void *record, struct findings *
 		findings_add(findings, "/open", "does not match the number of open jobs");
 	if (counted.running != jobs->running)
 		findings_add(findings, "/running", "does not match the jobs that are carried out");
+	if (counted.missing != jobs->missing)
+		findings_add(findings, "/missing", "does not match the files that are missing");
 	if (counted.bytes != jobs->bytes)
 		findings_add(findings, "/bytes", "does not match the sizes of the files");
 	return true;

@@ -153,6 +153,7 @@ void recorders_set_figures(struct recorders *recorders, const struct recording_f
 	pthread_mutex_lock(&recorders->lock);
 	memcpy(recorders->figures.jobs, found->jobs, sizeof found->jobs);
 	recorders->figures.bytes = found->bytes;
+	recorders->figures.missing = found->missing;
 	recorders->figures.free_bytes = found->free_bytes;
 	pthread_mutex_unlock(&recorders->lock);
 }

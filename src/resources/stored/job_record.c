@@ -197,6 +197,7 @@ static const struct member jobs_members[] = {
 	{ "running", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, running) },
 	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, waiting) },
 	{ "bytes", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, bytes) },
+	{ "missing", AS_NUMBER(8, 0, UNLIMITED), AT(struct jobs, missing) },
 	COUNT_OF("recording_starting", JOB_RECORDING, JOB_STARTING),
 	COUNT_OF("recording_running", JOB_RECORDING, JOB_RUNNING),
 	COUNT_OF("recording_stopping", JOB_RECORDING, JOB_STOPPING),
@@ -358,10 +359,27 @@ bool asset_count_elsewhere(struct call *call, const struct asset *asset, bool co
 	/* With its account, the record may have gone first. */
 	if (!comes && jobs.stored.value.data == NULL)
 		return true;
+	if (asset->is_missing && (comes || jobs.missing > 0))
+		jobs.missing = comes ? jobs.missing + 1 : jobs.missing - 1;
 	if (comes)
 		jobs.bytes += asset->size;
 	else
 		jobs.bytes -= asset->size < jobs.bytes ? asset->size : jobs.bytes;
+	return record_put(&jobs_table, call->transaction, &jobs, fault);
+}
+
+bool asset_set_missing(struct call *call, struct asset *asset, bool is_missing, struct fault *fault)
+{
+	struct jobs jobs;
+
+	if (asset->is_missing == is_missing)
+		return true;
+	asset->is_missing = is_missing;
+	if (!record_put(&asset_table, call->transaction, asset, fault) ||
+	    !jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
+		return false;
+	if (is_missing || jobs.missing > 0)
+		jobs.missing = is_missing ? jobs.missing + 1 : jobs.missing - 1;
 	return record_put(&jobs_table, call->transaction, &jobs, fault);
 }
 

@@ -406,8 +406,7 @@ static void record_session(struct world *world, const char *room)
 
 	ck_assert(assets_of_job(&call, &job.stored.id, &assets, &n, &fault));
 	ck_assert_uint_eq(n, 2);
-	assets[0].is_missing = true;
-	ck_assert(record_put(&asset_table, call.transaction, &assets[0], &fault));
+	ck_assert(asset_set_missing(&call, &assets[0], true, &fault));
 
 	/* One without files, which ends; and the session before was ended by a call. */
 	news.type = NEWS_FAILED;
