@@ -775,13 +775,14 @@ END_TEST
 
 static const struct {
 	const char *list;
-	bool may_refuse; /* the room in session */
+	bool may_refuse; /* the room in session, and one with files of recordings */
 } deleted[] = {
 	{ "/v2/rooms?limit=100", false },
 	{ "/v2/templates?limit=100", false },
 	{ "/v2/sessions?limit=100", true },
 	{ "/v2/webhooks", false },
 	{ "/v2/backends", false },
+	{ "/v2/recording-assets?limit=100", false },
 	{ "/v2/sessions?limit=100", false },
 	{ "/v2/keys", false },
 	{ "/v2/bans", false },
