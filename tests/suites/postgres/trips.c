@@ -553,6 +553,16 @@ static bool is_of_route(const struct route *route, enum method method, const cha
 	return *at == '\0' && path == end;
 }
 
+/* Returns true if the path is that of a route without parameters, which then is meant. */
+static bool is_plain(enum method method, const char *path)
+{
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		if (strchr(route->path, '{') == NULL && is_of_route(route, method, path))
+			return true;
+	}
+	return false;
+}
+
 /* The fewest and the most round trips of a route, in all rows. */
 struct seen_trips {
 	unsigned from, to;
@@ -562,7 +572,8 @@ struct seen_trips {
 static void see_row(struct seen_trips *seen, const struct route *route, enum method method,
 		    const char *path, unsigned flights)
 {
-	if (!is_of_route(route, method, path))
+	if (!is_of_route(route, method, path) ||
+	    (strchr(route->path, '{') != NULL && is_plain(method, path)))
 		return;
 	if (!seen->is_there || flights < seen->from)
 		seen->from = flights;
