@@ -10,7 +10,7 @@ export const RoomEvent = names(
 		"TrackMuted TrackUnmuted LocalTrackPublished LocalTrackUnpublished ConnectionQualityChanged " +
 		"ParticipantMetadataChanged ParticipantNameChanged ParticipantPermissionsChanged ParticipantAttributesChanged " +
 		"ActiveSpeakersChanged DataReceived SignalConnected SignalReconnecting Reconnecting Reconnected " +
-		"AudioPlaybackStatusChanged Disconnected",
+		"AudioPlaybackStatusChanged RecordingStatusChanged Disconnected",
 );
 export const TrackEvent = names("Ended Restarted UpstreamPaused UpstreamResumed");
 const Source = { Microphone: "microphone", Camera: "camera", ScreenShare: "screen_share", ScreenShareAudio: "screen_share_audio" };

@@ -20,6 +20,7 @@ import * as inside from "./inside.js";
 import * as kept from "./kept.js";
 import * as live from "./live.js";
 import * as pictures from "./pictures.js";
+import * as recorded from "./recording.js";
 import * as quality from "./quality.js";
 import * as titled from "./title.js";
 import * as trust from "./trust.js";
@@ -108,6 +109,9 @@ async function calls() {
 	await hosting.notes_at_the_door(browser);
 	await hosting.denials_taken_back(browser);
 	await hosting.views_of_hosts(browser);
+	await recorded.told_of_recordings(browser);
+	await recorded.recording_calls(browser);
+	await recorded.views_of_recording(browser);
 }
 
 async function everything() {
@@ -179,7 +183,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);

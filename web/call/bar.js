@@ -94,11 +94,12 @@ export function bar(title, acts) {
 	more.button.setAttribute("aria-expanded", "false");
 	const lock = h("span.call-lock", { title: words.locked, hidden: true }, icon("lock"), h("span.off-screen", null, words.locked));
 	const length = h("span.call-length");
+	const line = h("div.call-line", null, length);
 	const about = h(
 		"div.call-about",
 		null,
 		h("p.call-name", { title }, lock, h("bdi", null, title)),
-		h("p.call-line", { hidden: true }, length),
+		line,
 	);
 	const element = h(
 		"div.call-bar",
@@ -138,6 +139,8 @@ export function bar(title, acts) {
 	show_unread(0);
 	return {
 		element,
+		/** Where the length stands, behind what runs. */
+		line,
 		/** @param {Toggle} name @param {Switch} state */
 		draw: (name, state) => toggles[name].draw(state),
 		/** Shows what can be published. @param {string[]} kinds @param {boolean} has_hand */
@@ -181,7 +184,6 @@ export function bar(title, acts) {
 		},
 		/** Shows the length of the call. @param {string} text @param {boolean} soon whether it ends soon */
 		length(text, soon) {
-			about.lastElementChild?.toggleAttribute("hidden", text === "");
 			put(length, soon && icon("clock"), text);
 			length.classList.toggle("soon", soon);
 		},

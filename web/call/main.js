@@ -127,6 +127,8 @@ export async function begin(page, entry, join, media) {
 	const tell = news(room.name, (text, key) => is_host() && !list.open() && say(text, { key, symbol: "hand" }), signal);
 	/** The controls of hosts, once they are loaded. @type {import("./hosts.js").Hosts | null} */
 	let host = null;
+	/** The mark and the menu of recordings, once they are loaded. @type {ReturnType<typeof import("./recording.js").recordings> | null} */
+	let recording = null;
 	const hand = own_hand({ link: () => (state === "connecting" ? null : link), server, note, draw: draw_controls });
 	const held = held_microphone({ note, hand, begins: stop_microphone });
 	const { options, has_options, lower } = moderation({
@@ -187,6 +189,14 @@ export async function begin(page, entry, join, media) {
 		}
 		host?.take();
 	}
+	/** Loads what shows recordings, when there is one, or you may start one. @param {boolean} at_join */
+	async function equip_recording(at_join) {
+		if (!recording && (me?.may?.length || me?.recordings?.length || link?.is_recorded())) {
+			const { recordings } = await import("./recording.js");
+			recording ??= recordings({ ...entry, line: controls.line, stage: view.element, note, own_flag: () => link?.is_recorded(), refresh: learn_role, at_join, signal });
+		}
+		if (me) recording?.take(me);
+	}
 	const view = views({
 		entry,
 		note,
@@ -219,7 +229,7 @@ export async function begin(page, entry, join, media) {
 				},
 				tools: [{ icon: "gauge", text: words.connection, act: show_connection }],
 				help: () => acts.help(),
-				hosts: [host?.entry(), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
+				hosts: [host?.entry(), ...(recording?.entries() ?? []), may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave }],
 			}),
 	};
 	const controls = bar(room.name, acts);
@@ -466,7 +476,7 @@ export async function begin(page, entry, join, media) {
 		}
 	}
 	/** Asks who you are until the service has the role that the media server tells of, which is a moment sooner. */
-	async function learn_role(is_new = false) {
+	async function learn_role(is_new = false, must = is_new) {
 		is_role_new ||= is_new;
 		const ask = {};
 		asking = ask;
@@ -478,12 +488,13 @@ export async function begin(page, entry, join, media) {
 			// A later change asks by itself.
 			if (signal.aborted || !link || asking !== ask) return;
 			if ((found && [found.role.name, ""].includes(link.role())) || Date.now() > end) break;
-			if (!found && !is_role_new) return;
+			if (!found && !must && !is_role_new) return;
 			await new Promise((turn) => setTimeout(turn, AGAIN));
 		}
 		if (!found) return;
 		const is_other = is_role_new;
 		is_role_new = false;
+		const at_join = !me;
 		me = found;
 		show_length(me);
 		const { name, publishParams } = me.role;
@@ -493,11 +504,14 @@ export async function begin(page, entry, join, media) {
 		view.limit(asked_of(me.role.subscribeParams));
 		held.take(me);
 		equip_host().catch(() => {});
+		equip_recording(at_join).catch(() => {});
 		messages.set({ may_write: me.role.permissions.chat !== false });
 		draw();
 		if (is_other && name !== role) say(words.role_now(role_shown(name)), { key: "role", symbol: "key" });
 		role = name;
 	}
+	/** Asks who you are; many who hear of something at once do not all ask at once. */
+	const learn_soon = () => void setTimeout(learn_role, Math.random() * Math.min(SPREAD, named * SPREAD_BY), false, true);
 	/** @type {import("./media.js").Events} */
 	const events = {
 		changed() {
@@ -510,10 +524,9 @@ export async function begin(page, entry, join, media) {
 			if (!signal.aborted && !root.classList.contains("lost")) view.speaking(ids);
 		},
 		role: () => learn_role(true),
-		allowed() {
-			// With another role, the role is asked for. Many who are held at once do not all ask at once.
-			if (state === "connected" && link?.role() === role) setTimeout(learn_role, Math.random() * Math.min(SPREAD, named * SPREAD_BY));
-		},
+		// With another role, the role is asked for.
+		allowed: () => state === "connected" && link?.role() === role && learn_soon(),
+		recorded: learn_soon,
 		message(topic, text) {
 			if (topic === "chat") messages.announce(text);
 			if (topic !== "anteroom") return say(text.slice(0, MESSAGE), { symbol: "send" });
@@ -523,6 +536,7 @@ export async function begin(page, entry, join, media) {
 				// The others are occasions to ask. Why somebody was removed is asked at the end.
 				if (message.type === "waiting" || message.type === "door") host ? host.read() : equip_host().catch(() => {});
 				if (message.type === "hold") learn_role();
+				if (message.type === "recording") learn_soon();
 				if (message.type === "role") setTimeout(learn_role, Math.random() * SPREAD, true);
 			} catch {
 				// Not a message of this service.

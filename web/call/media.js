@@ -31,10 +31,11 @@ import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
 /** Something that is sent or received, `id` and `name` as in a person; `read` returns what the browser says of it.
  * @typedef {{ id: string, name: string, kind: Kind | "screen_audio", kbps: number, read: () => Promise<any> }} Stream */
 /**
- * What happens. `put_off`: somebody else switched off something of yours; `allowed`: what you may publish has changed. A
+ * What happens. `put_off`: somebody else switched off something of yours; `allowed`: what you may publish has changed; `recorded`:
+ * the media server begins or ends to say that it records. A
  * device of yours is `unplugged` if nothing took its place, else it `fell_back` to the one named; `taken` if another
  * program has it.
- * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, role: () => void, allowed: () => void,
+ * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, role: () => void, allowed: () => void, recorded: () => void,
  *   message: (topic: string, text: string) => void, state: (state: "connected" | "reconnecting") => void,
  *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
  *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
@@ -393,6 +394,7 @@ export function connection(lk, publish, on) {
 		engine.on("dataPacketReceived", (/** @type {any} */ packet) => packet.value.case?.startsWith("stream") && read(packet));
 	}
 	take_texts();
+	room.on(event.RecordingStatusChanged, on.recorded);
 	room.on(event.SignalConnected, take_texts);
 	room.on(event.SignalReconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnecting, () => on.state("reconnecting"));
@@ -596,6 +598,8 @@ export function connection(lk, publish, on) {
 		},
 		/** @returns {string} the role that the media server says you have */
 		role: () => me.attributes.role ?? "",
+		/** Whether the media server says that it records. */
+		is_recorded: () => room.isRecording === true,
 	};
 }
 

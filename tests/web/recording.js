@@ -1,0 +1,249 @@
+// Recordings in a call: what everybody is told, and what those who may record have. The test answers in place of the
+// service what it has for recordings.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { close, control, enter_call, focused, make_call, note, open_join } from "./call.js";
+import { SIZES, accessible, button, group, ok } from "./stand.js";
+
+const ROOM = /\/v2\/recordings\/room\/\w+\/(start|stop|pause|resume)$/;
+const mark = ".recorded:visible .recorded-mark, .recorded-line:visible .recorded-mark";
+const heard = (page, text) => page.waitForFunction((wanted) => document.getElementById("announcer").textContent.includes(wanted), text);
+
+/** The service, as far as it is for recordings. */
+class Recorder {
+	may = [];
+	recordings = [];
+	/** What was asked for. */
+	asked = [];
+	/** What the next start is refused with. */
+	refusal = null;
+	/** What the service says of the recording "job". */
+	job = { id: "job", status: "starting", started_at: null, stopped_at: null, reason: "" };
+	assets = [];
+
+	async serve(page) {
+		await page.route("**/me", async (route) => {
+			const response = await route.fetch();
+			if (!response.ok()) return route.fulfill({ response });
+			const me = await response.json();
+			this.me = me.peer.id;
+			return route.fulfill({ response, json: { ...me, may: this.may, recordings: this.recordings } });
+		});
+		await page.route(ROOM, (route) => {
+			const what = ROOM.exec(route.request().url())[1];
+			this.asked.push(what);
+			if (this.refusal) return route.fulfill(this.refusal);
+			if (what === "start") this.recordings = [this.one("starting", { by: this.me, name: "The host" })];
+			if (what === "pause") this.recordings = [this.one("paused")];
+			if (what === "resume") this.recordings = [this.one("running")];
+			if (what !== "stop") return route.fulfill({ json: this.job });
+			this.recordings = [];
+			this.job = { ...this.job, status: "post_processing", started_at: "2026-01-01T10:00:00.000Z", stopped_at: "2026-01-01T10:42:30.000Z" };
+			return route.fulfill({ json: { data: [this.job] } });
+		});
+		await page.route("**/v2/recordings/job", (route) => route.fulfill({ json: this.job }));
+		await page.route("**/v2/recording-assets?*", (route) => route.fulfill({ json: { data: this.assets } }));
+		await page.route("**/presigned-url?*", (route) => route.fulfill({ json: { url: "about:blank#recording" } }));
+	}
+	one = (state, more = {}) => ({ type: "recording", state, since: "2026-01-01T10:00:00.000Z", by: "", name: "", ...more });
+	/** The state changes, and people are told to ask. */
+	async change(page, recordings) {
+		this.recordings = recordings;
+		await page.evaluate(() => fake.room.say("anteroom", { type: "recording" }));
+	}
+}
+
+/** Opens a call with a recorder. @returns {Promise<[any, Recorder]>} */
+async function enter(browser, stand, role, recorder = new Recorder(), options = {}) {
+	const page = await open_join(browser, stand, stand.codes[role], options, () => {}, (one) => recorder.serve(one));
+	await page.waitForSelector("button.round:has([href$='#mic'])");
+	await enter_call(page, role);
+	return [page, recorder];
+}
+const more_has = async (page, text) => {
+	await page.click(control("more"));
+	await page.waitForSelector(".menu");
+	const has = (await page.locator(`.menu-item:has-text("${text}")`).count()) === 1;
+	await page.keyboard.press("Escape");
+	await page.waitForSelector(".menu", { state: "detached" });
+	return has;
+};
+
+/** What becomes of a recording, the note of it, and the mark; an empty mark: there is none. */
+const RUN = [
+	[[["starting", { by: "peer", name: "Mara" }]], "Mara started a recording.", "The recording is starting…"],
+	[[["running", { by: "peer", name: "Mara" }]], "", "This call is being recorded"],
+	[[["paused"]], "The recording is paused.", "The recording is paused"],
+	[[["running"]], "The recording has resumed.", "This call is being recorded"],
+	[[["interrupted"]], "The recording is interrupted.", "Recording interrupted"],
+	[[["running"]], "The recording continues.", "This call is being recorded"],
+	[[["running"], ["running", { type: "live", name: "Ben" }]], "Ben started a stream.", "This call is being recorded. This call is being streamed"],
+	[[["running"]], "The stream has stopped.", "This call is being recorded"],
+	[[], "The recording has stopped.", ""],
+	[[["running"]], "A recording has started.", "This call is being recorded"],
+	[[], "The recording has stopped.", ""],
+	[[["starting"]], "A recording has started.", "The recording is starting…"],
+	[[], "The recording could not be started.", ""],
+];
+
+/** Everybody is told, once, and sees the mark as long as it is true. */
+export const told_of_recordings = (browser) =>
+	group("told of recordings", async () => {
+		const stand = await make_call("Told of recordings");
+		const [page, recorder] = await enter(browser, stand, "guest");
+		const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").filter((one) => /call\/recording\.js/.test(one.name)).length);
+		ok("nothing is loaded without a recording", (await loaded()) === 0);
+		for (const [now, said, shown] of RUN) {
+			await recorder.change(page, now.map(([state, more]) => recorder.one(state, more)));
+			if (said) await page.waitForSelector(note(said));
+			await page.waitForFunction(
+				([wanted, selector]) => (document.querySelector(selector)?.title ?? "") === wanted,
+				[shown, ".recorded .recorded-mark"],
+			);
+			ok(`mark: ${shown || "none"}`, true);
+			if (shown) ok("it is no button for a guest", (await page.locator("button.recorded-mark").count()) === 0);
+		}
+		ok("a guest cannot record", !(await more_has(page, "Record…")));
+		await recorder.change(page, [recorder.one("running")]);
+		await page.waitForSelector(mark);
+		await accessible(page, "a call that is recorded, a guest");
+		await close(page);
+
+		const late = new Recorder();
+		late.recordings = [late.one("running", { by: "peer", name: "Mara" })];
+		const [other] = await enter(browser, stand, "guest", late);
+		await heard(other, "This call is being recorded.");
+		ok("who joins hears it", true);
+		ok("and has no note of it", (await other.locator(".note").count()) === 0);
+		// The flag of the media server, which other recorders set, counts while the service knows of none.
+		await other.evaluate(() => {
+			fake.room.isRecording = true;
+			fake.room.emit("RecordingStatusChanged", true);
+		});
+		await late.change(other, [late.one("paused")]);
+		await other.waitForSelector(".recorded .recorded-mark[title='The recording is paused']");
+		ok("the service's word goes before the flag", true);
+		await close(other);
+		const [flagged] = await enter(browser, stand, "guest");
+		await flagged.evaluate(() => {
+			fake.room.isRecording = true;
+			fake.room.emit("RecordingStatusChanged", true);
+		});
+		await flagged.waitForSelector(".recorded .recorded-mark[title='This call is being recorded']");
+		ok("a recorder that is not the service's", true);
+		await flagged.evaluate(() => {
+			fake.room.isRecording = false;
+			fake.room.emit("RecordingStatusChanged", false);
+		});
+		await flagged.waitForSelector(".recorded-mark", { state: "detached" });
+		await close(flagged);
+		stand.livekit.stop();
+	});
+
+/** Starting, pausing, stopping, and the link to what was recorded. */
+export const recording_calls = (browser) =>
+	group("recording a call", async () => {
+		const stand = await make_call("Recording calls");
+		const recorder = new Recorder();
+		recorder.may = ["record"];
+		const [page] = await enter(browser, stand, "host", recorder);
+		const choose = async (text) => {
+			await page.click(control("more"));
+			await page.click(`.menu-item:has-text("${text}")`);
+		};
+		await choose("Record…");
+		await page.waitForSelector("dialog:has-text('Everyone in the call is told.')");
+		ok("the focus is on the button that starts", (await focused(page)) === "Start recording", await focused(page));
+		await accessible(page, "before a recording");
+		await page.click(button("Cancel"));
+		ok("Cancel starts nothing", recorder.asked.length === 0);
+		await choose("Record…");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(note("You started a recording."));
+		await page.waitForSelector(".recorded button.recorded-mark[title='The recording is starting…']");
+		await page.click("button.recorded-mark:visible");
+		ok("one that starts can be stopped, not paused", (await page.locator(".menu-item").allTextContents()).join() === "Stop recording");
+		await page.keyboard.press("Escape");
+		ok("the mark has the focus again", (await focused(page)).startsWith("The recording is starting"), await focused(page));
+		await recorder.change(page, [recorder.one("running", { by: recorder.me, name: "The host" })]);
+		await page.waitForSelector(".recorded button.recorded-mark[title='This call is being recorded']");
+		ok("the focus stays on the mark", (await focused(page)).startsWith("This call is being recorded"), await focused(page));
+		await accessible(page, "a call that is recorded, a host");
+		await page.click("button.recorded-mark:visible");
+		await page.click(".menu-item:has-text('Pause recording')");
+		await page.waitForSelector(note("The recording is paused."));
+		await choose("Resume recording");
+		await page.waitForSelector(note("The recording has resumed."));
+		await page.click("button.recorded-mark:visible");
+		await page.click(".menu-item:has-text('Stop recording')");
+		await page.waitForSelector(note("Saved: 42 min, ready in a minute"));
+		ok("in this order", recorder.asked.join() === "start,pause,resume,stop", recorder.asked.join());
+		recorder.job.status = "completed";
+		recorder.assets = [{ id: "chat", job_id: "job", type: "chat" }, { id: "other", job_id: "before", type: "room-composite" }, { id: "file", job_id: "job", type: "room-composite" }];
+		await page.waitForSelector(note("The recording is ready: 42 min"), { timeout: 15000 });
+		const [shown] = await Promise.all([page.context().waitForEvent("page"), page.click(button("Watch"))]);
+		ok("its link is opened", shown.url() === "about:blank#recording", shown.url());
+		await shown.close();
+
+		// A recording that nobody carries out.
+		recorder.job = { ...recorder.job, status: "failed", reason: "failure: NO_RECORDER" };
+		await choose("Record…");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".recorded button.recorded-mark[title='The recording is starting…']");
+		await recorder.change(page, []);
+		await page.waitForSelector(note("No recorder is free."));
+		ok("why it has not started", true);
+		const refused = [
+			[409, "No recorder is installed", "This server has no recorder."],
+			[409, "No storage for recordings", "nowhere to store recordings"],
+			[503, "Not enough space for recordings", "There is not enough space"],
+			[409, "Too many recordings at once", "Too many recordings"],
+			[409, "Nobody is in the room", "could not be started"],
+			[429, "Too many requests", "Wait a few seconds"],
+			[403, "Missing permission browserRecording", "Your role does not allow this any more."],
+		];
+		for (const [status, message, said] of refused) {
+			recorder.refusal = { status, json: { code: status, message, details: [] } };
+			await choose("Record…");
+			await page.keyboard.press("Enter");
+			await page.waitForSelector(note(said));
+			ok(`refused: ${message}`, true);
+		}
+		recorder.refusal = null;
+		recorder.may = [];
+		await page.evaluate(() => fake.room.say("anteroom", { type: "recording" }));
+		await page.waitForFunction(() => !document.querySelector("button.recorded-mark"));
+		ok("who may no longer record has no entry", !(await more_has(page, "Record…")));
+		await close(page);
+		stand.livekit.stop();
+	});
+
+/** The mark covers nobody, in every size. */
+export const views_of_recording = (browser) =>
+	group("views of a recording", async () => {
+		const stand = await make_call("Views of recordings");
+		const sizes = { ...SIZES, wide: { viewport: { width: 1366, height: 768 } }, landscape: { viewport: { width: 780, height: 360 } } };
+		for (const [name, size] of Object.entries(sizes)) {
+			for (const colorScheme of ["light", "dark"]) {
+				const recorder = new Recorder();
+				recorder.may = ["record"];
+				recorder.recordings = [recorder.one("running")];
+				const [page] = await enter(browser, stand, "host", recorder, { ...size, colorScheme });
+				await page.waitForSelector(mark);
+				const shown = page.locator(mark);
+				ok(`${name}, ${colorScheme}: one mark`, (await shown.count()) === 1);
+				const box = await shown.boundingBox();
+				const covered = await page.locator(".tile").evaluateAll((all, { x, y, width, height }) => all.some((one) => {
+					const at = one.getBoundingClientRect();
+					return at.left < x + width && at.right > x && at.top < y + height && at.bottom > y;
+				}), box);
+				ok(`${name}, ${colorScheme}: it covers nobody`, !covered);
+				const is_short = await page.isVisible(".recorded .recorded-short");
+				ok(`${name}, ${colorScheme}: the sentence where there is space`, is_short === (size.viewport.width <= 1100 && size.viewport.width > 700 && size.viewport.height > 480));
+				await accessible(page, `a recording, ${name}, ${colorScheme}`);
+				await close(page);
+			}
+		}
+		stand.livekit.stop();
+	});

@@ -1,0 +1,242 @@
+// What people see of recordings and streams: the mark that says so, a note when something changes, and for those who
+// may, the menu that starts, pauses and stops a recording. Loaded when there is something to show.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call } from "../lib/api.js";
+import { announce, h, put } from "../lib/dom.js";
+import { dialog } from "./dialog.js";
+import { menu } from "./menu.js";
+import { recording_words } from "./recording_words.js";
+import { refusal, status_of } from "./refused.js";
+import { words } from "./words.js";
+
+/** @typedef {"starting" | "running" | "paused" | "interrupted"} State */
+/** A recording or stream as the service tells everybody of it.
+ * @typedef {{ type: "recording" | "live" | "external", state: State, since: string, by: string, name: string }} Recorded */
+
+// Milliseconds: how often a recording that was stopped is asked for, and for how long; for how long the media server's
+// own flag does not count after the end of a recording, because the recorder sets it until it has left.
+const AGAIN = 5000;
+const PATIENCE = 20 * 60000;
+const LEAVES = 15000;
+const MINUTE = 60000;
+
+const is_recording = (/** @type {Recorded} */ one) => one.type === "recording";
+
+/** What is said of a start that was refused, by the service's message. @type {Record<string, string>} */
+const REFUSALS = {
+	"No recorder is installed": recording_words.none_installed,
+	"No storage for recordings": recording_words.no_storage,
+	"This storage cannot be used for recordings": recording_words.no_storage,
+	"Not enough space for recordings": recording_words.no_space,
+	"Recordings fill their space": recording_words.no_space,
+	"Too many recordings at once": recording_words.too_many,
+	"Too many jobs": recording_words.too_many,
+};
+
+/**
+ * @param {{ room_id: string, token: string, line: Element, stage: Element, note: import("./notes.js").Notes,
+ *   own_flag: () => boolean | undefined, refresh: () => Promise<void>, at_join: boolean, signal: AbortSignal }} page `line` is that of the bar; `own_flag`
+ *   tells whether the media server says that it records; `refresh` asks the service who you are again; `at_join` is
+ *   false if it said before that nothing runs
+ */
+export function recordings({ room_id, token, line, stage, note, own_flag, refresh, at_join, signal }) {
+	const request = (/** @type {string} */ method, /** @type {string} */ path, body = method === "POST" ? {} : undefined) =>
+		call(method, `/v2/${path}`, { token, body, signal });
+	/** What runs, as far as the service has told. @type {Recorded[] | null} */
+	let shown = at_join ? null : [];
+	let is_allowed = false;
+	let me = "";
+	let is_busy = false;
+	/** The recording that you started, until media arrive. */
+	let started_id = "";
+	let ended_at = -Infinity;
+	const own = () => shown?.find(is_recording);
+
+	// ---- the mark, in the bar and, where that has no space, above the people ----
+
+	const in_bar = h("span.recorded");
+	const above = h("div.recorded-line");
+	line.prepend(in_bar);
+	// The arrow keys of the bar go by its other buttons.
+	in_bar.addEventListener("focusin", (event) => event.stopPropagation());
+	stage.prepend(above);
+
+	/** @param {Recorded[]} all @returns {{ state: State, texts: string[], short: string } | null} */
+	function mark_of(all) {
+		const first = all.find(is_recording) ?? all[0];
+		if (!first) return null;
+		const said = new Map(all.map((one) => [is_recording(one), recording_words[is_recording(one) ? "recording" : "streaming"][one.state]]));
+		const texts = [said.get(true), said.get(false)].flatMap((one) => one?.[0] ?? []);
+		return { state: first.state, texts, short: (said.get(true) ?? said.get(false))?.[1] ?? "" };
+	}
+	let drawn = "";
+	function draw() {
+		const all = shown ?? [];
+		const mark = mark_of(all);
+		const acts = Boolean(is_allowed && own());
+		const now = JSON.stringify([mark, acts]);
+		if (now === drawn) return;
+		drawn = now;
+		for (const place of [in_bar, above]) {
+			const has_focus = place.contains(document.activeElement);
+			if (!mark) {
+				put(place);
+				continue;
+			}
+			const text = mark.texts.join(". ");
+			const content = [
+				h("span.recorded-dot", { class: mark.state, "aria-hidden": "true" }),
+				h("span.off-screen", null, text),
+				h("span.recorded-text", { "aria-hidden": "true" }, text),
+				h("span.recorded-short", { "aria-hidden": "true" }, mark.short),
+			];
+			/** @type {HTMLElement} */
+			const element = acts
+				? h("button.recorded-mark", { type: "button", title: text, "aria-label": `${text}. ${recording_words.options}`, "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => menu(element, entries()) }, content)
+				: h("p.recorded-mark", { title: text }, content);
+			put(place, element);
+			if (has_focus) element.focus();
+		}
+	}
+
+	// ---- what has changed ----
+
+	/** Says what has changed of a recording; for one that has ended, `now` is undefined. @param {Recorded | undefined} before @param {Recorded | undefined} now */
+	function tell(before, now) {
+		const kind = before ?? now;
+		if (!kind || before?.state === now?.state) return;
+		const symbol = { key: `recording ${is_recording(kind)}`, symbol: "record" };
+		const begun = () => {
+			const { by, name } = /** @type {Recorded} */ (now);
+			if (!is_recording(kind)) return name ? recording_words.streamed_by(name) : recording_words.streamed;
+			return by && by === me ? recording_words.you_started : name ? recording_words.started_by(name) : recording_words.started;
+		};
+		if (!before) return note.say(begun(), symbol);
+		if (!now) {
+			if (before.state === "starting") return is_recording(kind) && tell_failed();
+			return note.say(is_recording(kind) ? recording_words.stopped : recording_words.stream_stopped, symbol);
+		}
+		if (now.state === "starting" || !is_recording(kind)) return;
+		if (now.state === "paused") return note.say(recording_words.paused, symbol);
+		if (now.state === "interrupted") return note.say(recording_words.interrupted, { ...symbol, bad: true });
+		if (before.state === "paused") note.say(recording_words.resumed, symbol);
+		if (before.state === "interrupted") note.say(recording_words.continues, symbol);
+	}
+	/** Says that a recording has not started; to whom started it, why. */
+	async function tell_failed() {
+		let text = recording_words.failed;
+		if (started_id) {
+			const { data } = await request("GET", `recordings/${started_id}`).catch(() => ({ data: null }));
+			if (data?.reason === "client request") return note.say(recording_words.stopped, { key: "recording true", symbol: "record" });
+			if (data?.reason?.endsWith("NO_RECORDER")) text = recording_words.no_recorder;
+		}
+		started_id = "";
+		if (!signal.aborted) note.warn(text, "recording true");
+	}
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	let timer;
+	signal.addEventListener("abort", () => clearTimeout(timer));
+	/** @param {import("./service.js").Me} now */
+	function take(now) {
+		const before = shown;
+		is_allowed = now.may?.includes("record") === true;
+		me = now.peer.id;
+		const all = now.recordings ?? [];
+		clearTimeout(timer);
+		if (all.length > 0) ended_at = Infinity;
+		else if (ended_at === Infinity) ended_at = performance.now();
+		if (all.length > 0 || !own_flag()) shown = all;
+		else if (performance.now() - ended_at >= LEAVES) shown = [{ type: "recording", state: "running", since: "", by: "", name: "" }];
+		else {
+			shown = [];
+			timer = setTimeout(take, LEAVES, now);
+		}
+		if (own() && own()?.state !== "starting") started_id = "";
+		draw();
+		if (!before) {
+			const mark = mark_of(shown);
+			if (mark && !is_busy) announce(`${mark.texts.join(". ")}.`, "recording");
+			return;
+		}
+		for (const type of [true, false]) {
+			const [one, other] = [before, shown].map((each) => each.find((some) => is_recording(some) === type));
+			tell(one, other);
+		}
+	}
+
+	// ---- for those who may ----
+
+	/** Does one thing at a time. @param {() => Promise<unknown>} doing */
+	async function act(doing) {
+		if (is_busy) return;
+		is_busy = true;
+		try {
+			await doing();
+		} catch (error) {
+			const message = error instanceof Refusal ? error.message : "";
+			const own_text = status_of(error) === 429 ? recording_words.too_soon : REFUSALS[message];
+			// One that runs already is on the mark as soon as the service is asked.
+			if (message !== "A recording is running" && !signal.aborted) note.warn(own_text ?? refusal(error, { 409: recording_words.failed, 503: recording_words.failed }), "recording true");
+		}
+		await refresh().catch(() => {});
+		is_busy = false;
+	}
+	const of_room = (/** @type {string} */ what) => request("POST", `recordings/room/${room_id}/${what}`);
+	async function ask_to_start() {
+		const answer = await dialog({
+			title: recording_words.title,
+			content: [h("p.quiet", null, recording_words.help)],
+			buttons: [
+				{ value: "", text: words.cancel },
+				{ value: "start", text: recording_words.start, class: "primary", focus: true },
+			],
+		});
+		if (answer === "start") act(async () => (started_id = (await of_room("start")).data.id));
+	}
+	const stop = () =>
+		act(async () => {
+			const { data } = await of_room("stop");
+			const one = data.data?.[0];
+			if (one && one.status !== "failed") wait_for(one.id).catch(() => {});
+		});
+	/** Tells that a recording is saved, and shows it when its file is there. @param {string} id */
+	async function wait_for(id) {
+		const until = performance.now() + PATIENCE;
+		let is_told = false;
+		while (performance.now() < until) {
+			const { data } = await request("GET", `recordings/${id}`);
+			const length = recording_words.minutes(Math.floor((Date.parse(data.stopped_at ?? "") - Date.parse(data.started_at ?? "")) / MINUTE) || 0);
+			if (["completed", "failed"].includes(data.status)) {
+				const { data: assets } = await request("GET", `recording-assets?room_id=${room_id}`);
+				const asset = assets.data.find((/** @type {any} */ one) => one.job_id === id && one.type === "room-composite");
+				if (!asset) return note.warn(recording_words.failed, "recording saved");
+				const { data: link } = await request("GET", `recording-assets/${asset.id}/presigned-url?inline=1`);
+				const watch = { text: recording_words.watch, do: () => void open(link.url, "_blank", "noopener") };
+				note.say(recording_words.ready(length), { key: "recording saved", symbol: "check", act: watch });
+				return;
+			}
+			if (!is_told && data.status === "post_processing") {
+				note.say(recording_words.saved(length), { key: "recording saved", symbol: "check" });
+				is_told = true;
+			}
+			await new Promise((done) => setTimeout(done, AGAIN));
+			if (signal.aborted) return;
+		}
+	}
+	/** @returns {import("./menu.js").Entries} */
+	function entries() {
+		if (!is_allowed) return [];
+		const one = own();
+		// The media server's own recording is not ours to stop.
+		if (one && one.since === "") return [];
+		if (!one) return [{ icon: "record", text: recording_words.record, act: ask_to_start }];
+		const pause = one.state === "paused" ? "resume" : "pause";
+		return [
+			one.state !== "starting" && { icon: one.state === "paused" ? "record" : "pause", text: recording_words[pause], act: () => act(() => of_room(pause)) },
+			{ icon: "stop", text: recording_words.stop, act: stop },
+		];
+	}
+	return { take, entries };
+}
