@@ -258,7 +258,7 @@ check_proxy()
 		sources=' http: ws:'
 		[ $scheme = http ] || sources=
 		case "$(header Content-Security-Policy)" in
-		*" connect-src 'self' https: wss:$sources; "*) ;;
+		*" media-src 'self' https:; connect-src 'self' https: wss:$sources; "*) ;;
 		*) fail "$front_end: $what: $(header Content-Security-Policy)" ;;
 		esac
 	done <<END

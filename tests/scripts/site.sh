@@ -111,8 +111,8 @@ check_scheme()
 		esac || fail "$what: not $scheme: $(cat headers)"
 		expect 200 "$base/join/abc-defg-hij" "$@"
 		case $scheme in
-		https) grep -q "connect-src 'self' https: wss:;" headers ;;
-		http) grep -q "connect-src 'self' https: wss: http: ws:;" headers ;;
+		https) grep -q "media-src 'self' https:; connect-src 'self' https: wss:;" headers ;;
+		http) grep -q "media-src 'self' https:; connect-src 'self' https: wss: http: ws:;" headers ;;
 		esac || fail "$what: not $scheme: $(cat headers)"
 	done <<END
 127.0.0.1|||own

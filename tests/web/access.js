@@ -266,7 +266,7 @@ export const budgets = (browser) =>
 		const state = await signed_in(browser);
 		for (const [name, path, wanted, bytes, count] of [
 			["console", "/console/templates", ".row-link", 90000, 32],
-			["join", `/join/${codes.viewer}`, ".join-form", 31744, 14],
+			["join", `/join/${codes.viewer}`, ".join-form", 36864, 15],
 		]) {
 			const page = await new_page(browser, { ...SIZES.phone, storageState: state });
 			const debug = await page.context().newCDPSession(page);

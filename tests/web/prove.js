@@ -112,6 +112,7 @@ async function calls() {
 	await recorded.told_of_recordings(browser);
 	await recorded.recording_calls(browser);
 	await recorded.views_of_recording(browser);
+	await recorded.recordings_at_join(browser);
 }
 
 async function everything() {

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, control, enter_call, focused, make_call, note, open_join } from "./call.js";
-import { SIZES, accessible, button, group, ok } from "./stand.js";
+import { BASE, SIZES, accessible, button, group, new_page, ok } from "./stand.js";
 
 const ROOM = /\/v2\/recordings\/room\/\w+\/(start|stop|pause|resume)$/;
 const mark = ".recorded:visible .recorded-mark, .recorded-line:visible .recorded-mark";
@@ -245,5 +245,70 @@ export const views_of_recording = (browser) =>
 				await close(page);
 			}
 		}
+		stand.livekit.stop();
+	});
+
+const LESSON = { id: "a1", job_id: "j1", type: "room-composite", duration: 2530, size: 1000, status: "completed", created_at: "2026-01-02T10:00:00.000Z" };
+const LISTED = [
+	LESSON,
+	{ ...LESSON, id: "a2", type: "chat", duration: 0 },
+	{ ...LESSON, id: "a3", status: "missing", duration: 20, created_at: "2026-01-01T10:00:00.000Z" },
+];
+
+/** What the join page says before the join, and what a code that may record has on it. */
+export const recordings_at_join = (browser) =>
+	group("recordings on the join page", async () => {
+		const stand = await make_call("Recordings at the join");
+		const serve = (more, refusal = null, all = LISTED) => async (page) => {
+			await page.route("**/v2/join/*", async (route) => {
+				if (refusal) return route.fulfill(refusal);
+				const response = await route.fetch();
+				return route.fulfill({ response, json: { ...(await response.json()), ...more } });
+			});
+			await page.route("**/v2/recording-files/*", (route) => route.fulfill({ contentType: "video/mp4", body: "" }));
+			await page.route("**/v2/join/*/recordings", (route) => route.fulfill({ json: { data: all } }));
+			await page.route("**/v2/join/*/recordings/*/presigned-url*", (route) => {
+				const [, asset, query] = /recordings\/(\w+)\/presigned-url(.*)$/.exec(route.request().url());
+				return asset === "a1" && query ? route.fulfill({ json: { url: `/v2/recording-files/${asset}` } }) : route.fulfill({ status: 404, json: { message: "gone" } });
+			});
+		};
+		for (const [kind, state, said] of [
+			["recording", "running", "This call is being recorded."],
+			["recording", "automatic", "This call is recorded from the start."],
+			["streaming", "running", "This call is being streamed."],
+			["streaming", "automatic", "This call is streamed from the start."],
+		]) {
+			const page = await open_join(browser, stand, stand.codes.guest, {}, () => {}, serve({ [kind]: state }));
+			ok(said, (await page.textContent(".recorded-notice")) === said);
+			ok("before Join", await page.evaluate(() => Boolean(document.querySelector(".recorded-notice").compareDocumentPosition(document.querySelector(".join-form [type=submit]")) & Node.DOCUMENT_POSITION_FOLLOWING)));
+			if (state === "running") await accessible(page, `the join page, ${kind}`);
+			await close(page);
+		}
+		const guest = await open_join(browser, stand, stand.codes.guest, {}, () => {}, serve({}));
+		await guest.waitForLoadState("networkidle");
+		ok("nothing is said without a recording", (await guest.locator(".recorded-notice, .join-recordings").count()) === 0);
+		await close(guest);
+		for (const [name, options] of [["desktop", {}], ["phone", SIZES.phone]]) {
+			const page = await open_join(browser, stand, stand.codes.host, options, () => {}, serve({ recordings: true }));
+			await page.waitForSelector(".join-recordings");
+			const rows = await page.locator(".join-recordings li").allTextContents();
+			ok(`${name}: newest first`, rows.length === 3 && rows[0].includes("42 min") && rows[1].includes("Chat") && rows[2].includes("The file no longer exists."), rows.join());
+			ok("what is missing has no button", (await page.locator("li:has-text('no longer exists') button").count()) === 0);
+			await page.click("li:has-text('42 min') button:has-text('Watch')");
+			await page.waitForSelector(".join-recordings video");
+			ok(`${name}: it plays in place, by keys`, await page.evaluate(() => document.activeElement.matches("video[controls]")));
+			await page.click("li:has-text('Chat') button:has-text('Download')");
+			await page.waitForSelector("li:has-text('Chat') .fault:has-text('could not be opened')");
+			await accessible(page, `recordings on the join page, ${name}`);
+			await close(page);
+		}
+		const refusal = { status: 403, json: { code: 403, message: "Room is closed", details: [] } };
+		const after = await new_page(browser);
+		await serve({}, refusal)(after);
+		await after.goto(`${BASE}/join/${stand.codes.host}`);
+		await after.waitForSelector(".join-recordings");
+		ok("after the room has closed", (await after.textContent("h1")) === "This room is closed");
+		await accessible(after, "recordings of a closed room");
+		await close(after);
 		stand.livekit.stop();
 	});

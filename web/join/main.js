@@ -26,12 +26,17 @@ import { moment, words_of_page } from "./words.js";
  * @property {string[]} [embed] the origins whose pages may show this one
  * @property {import("./inside.js").Inside} [inside] who is there already, if the person is told before the join
  * @property {import("./inside.js").State} [room_state] with `inside`
+ * @property {"running" | "automatic"} [recording] if the call is recorded, or will be
+ * @property {"running" | "automatic"} [streaming]
+ * @property {true} [recordings] if the code lists what was recorded in the room
  * @property {string | null} [etag] of this description
  */
 
 const words = await words_of_page();
 const frame = parent === self ? null : await import("./frame.js");
 const place = h("main", { id: "page" });
+// What keeps people out of a room, and not from its recordings.
+const OUTLIVED = ["Room is closed", "Room is not open yet", "Room is full", "Role is full", "Room is locked"];
 // Seconds; limits the requests if the device's clock is wrong.
 const SHORTEST_WAIT = 5;
 const DAY = 86400000;
@@ -52,6 +57,13 @@ const has_library = () => Boolean(document.querySelector("meta[name=livekit-clie
 const load_call = () => import("../call/main.js");
 /** Loads what follows who is inside. */
 const load_inside = () => import("./inside.js");
+/** Shows below the page what was recorded in the room, if the code lists it. @param {string} code */
+async function show_recordings(code) {
+	const page = place.firstElementChild;
+	const { recordings_of } = await import("./recordings.js");
+	const list = await recordings_of(code, words);
+	if (list && page?.isConnected) page.append(list);
+}
 /** Loads the code of the door. */
 const load_door = () => import("./door.js");
 
@@ -171,6 +183,8 @@ function refused(error, code) {
 		const iso = error.detail(name);
 		return iso && moment(iso);
 	};
+	// The lesson that was recorded in a room can be watched while nobody can join it.
+	if (OUTLIVED.includes(error.message)) setTimeout(() => show_recordings(code).catch(() => {}));
 	switch (error.message) {
 		case "Room code has expired":
 			return stop(words.expired_title, words.expired(time("expires_at")));
@@ -343,6 +357,10 @@ function enter(what, waiter = null) {
 	const inside = show_inside(what, gone.signal);
 	const end = [what.closes_at, what.expires_at].filter((one) => one !== undefined).sort()[0];
 	const soon = end !== undefined && Date.parse(end) - Date.now() < DAY;
+	const told = /** @type {const} */ (["recording", "streaming"]).map((kind) => {
+		const state = what[kind];
+		return state && h("p.recorded-notice", null, h("span.recorded-dot", { "aria-hidden": "true" }), words.told[kind][state]);
+	});
 	const form = h(
 		"form.join-form",
 		{ novalidate: true },
@@ -366,6 +384,7 @@ function enter(what, waiter = null) {
 		!what.name && h("div.field", null, h("label.label", { for: "name" }, words.name), name, fault),
 		parts.choices,
 		trouble,
+		told,
 		button,
 		foot,
 		!tab_storage.works() && h("p.hint.foot", null, icon("info"), words.not_kept),
@@ -487,6 +506,7 @@ function enter(what, waiter = null) {
 		button.removeAttribute("aria-busy");
 	});
 	put(place, box_of_page);
+	if (what.recordings) show_recordings(what.code).catch(() => {});
 	performance.mark("ready");
 	// While people look at themselves, and after what the page itself needs.
 	const early = () => load_call().then(({ prepare }) => prepare());

@@ -67,6 +67,18 @@ const words = {
 		return `${list(all)} ${n === 1 ? "ist" : "sind"} da`;
 	},
 	until: (time) => `Bis ${time}.`,
+	told: {
+		recording: { running: "Dieser Anruf wird aufgenommen.", automatic: "Dieser Anruf wird von Anfang an aufgenommen." },
+		streaming: { running: "Dieser Anruf wird live übertragen.", automatic: "Dieser Anruf wird von Anfang an live übertragen." },
+	},
+	recordings: "Aufnahmen in diesem Raum",
+	recording: "Aufnahme",
+	recording_chat: "Chat",
+	recording_missing: "Die Datei gibt es nicht mehr.",
+	recording_failed: "Die Aufnahme konnte nicht geöffnet werden. Versuchen Sie es noch einmal.",
+	watch: "Ansehen",
+	download: "Herunterladen",
+	length: (/** @type {number} */ minutes) => (minutes < 1 ? "weniger als eine Minute" : `${minutes} min`),
 	name: "Ihr Name",
 	name_example: "Wird den anderen im Raum angezeigt",
 	name_missing: "Geben Sie Ihren Namen ein.",

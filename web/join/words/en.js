@@ -61,6 +61,18 @@ export default {
 		const all = names.length > 0 && more > 0 ? [...who, `${more} ${more === 1 ? "other" : "others"}`] : who;
 		return `${list(all)} ${n === 1 ? "is" : "are"} here`;
 	},
+	told: {
+		recording: { running: "This call is being recorded.", automatic: "This call is recorded from the start." },
+		streaming: { running: "This call is being streamed.", automatic: "This call is streamed from the start." },
+	},
+	recordings: "Recordings of this room",
+	recording: "Recording",
+	recording_chat: "Chat",
+	recording_missing: "The file no longer exists.",
+	recording_failed: "The recording could not be opened. Try again.",
+	watch: "Watch",
+	download: "Download",
+	length: (/** @type {number} */ minutes) => (minutes < 1 ? "less than a minute" : `${minutes} min`),
 	until: (/** @type {string} */ time) => `Until ${time}.`,
 	name: "Your name",
 	name_example: "Shown to others in the room",
