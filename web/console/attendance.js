@@ -20,6 +20,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { exact_time, exact_words, person_name, person_note, put_once, table_of } from "./inside.js";
+import { recordings_section } from "./recordings.js";
 import { length_of, name_of, open_session, room_name, room_names } from "./sessions.js";
 import { may } from "./session.js";
 
@@ -278,6 +279,7 @@ export async function session_page({ id = "" }, signal) {
 			null,
 			head.element,
 			h("section", { "aria-labelledby": "attendance" }, title, place),
+			may("recordings:read") && recordings_section({ room_id: session.room_id, session_id: id }, signal),
 		),
 	};
 }

@@ -24,6 +24,7 @@ const SECTIONS = [
 	{ name: "rooms", symbol: "room", words: "Rooms", key: "r", scope: "rooms:read" },
 	{ name: "events", symbol: "events", words: "Events", key: "e", scope: "events:read" },
 	{ name: "sessions", symbol: "people", words: "Sessions", key: "n", scope: "sessions:read" },
+	{ name: "recordings", symbol: "record", words: "Recordings", key: "d", scope: "recordings:read" },
 	{ name: "bans", symbol: "ban", words: "Bans", key: "b", scope: "bans:read" },
 	{ name: "webhooks", symbol: "webhook", words: "Webhooks", key: "w", scope: "webhooks:write" },
 	{ name: "keys", symbol: "key", words: "API keys", key: "k", scope: "keys:write" },
@@ -225,12 +226,13 @@ function begin_anew() {
 }
 
 /** Kinds of objects that a page shows, by section; the ID of the page must be that of the object if it has
- * one. The lists of templates, rooms, sessions and bans follow changes themselves. @type {Record<string, string[]>} */
+ * one. The lists of templates, rooms, sessions, recordings and bans follow changes themselves. @type {Record<string, string[]>} */
 const SHOWN = {
 	overview: ["templates", "rooms", "webhooks"],
 	templates: ["templates"],
 	rooms: ["rooms", "codes"],
 	sessions: ["sessions"],
+	recordings: ["recordings", "recording-assets"],
 	webhooks: ["webhooks"],
 	keys: ["keys"],
 	media: ["backends", "signing-keys"],
@@ -245,7 +247,7 @@ function follow_session(id, own) {
 /** @param {import("../lib/changes.js").Change} change */
 function concerns({ kind, id }) {
 	const [, , section = "", own = ""] = location.pathname.split("/");
-	const list = ["templates", "rooms", "sessions"].includes(section) && own === "";
+	const list = ["templates", "rooms", "sessions", "recordings"].includes(section) && own === "";
 	if (list || own === "new") return false;
 	return (SHOWN[section] ?? []).includes(kind) && (own === "" || id === "" || own === id);
 }
@@ -449,6 +451,14 @@ function add_routes() {
 	route(
 		"/console/sessions/:id",
 		later(async () => (await import("./attendance.js")).session_page),
+	);
+	route(
+		"/console/recordings",
+		later(async () => (await import("./recordings.js")).recordings_page),
+	);
+	route(
+		"/console/recordings/:id",
+		later(async () => (await import("./recordings.js")).recording_page),
 	);
 	route(
 		"/console/bans",

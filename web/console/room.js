@@ -24,6 +24,7 @@ import { form_for } from "./hints.js";
 import { inside_section } from "./inside.js";
 import { joins_section } from "./joins.js";
 import { with_templates } from "./new.js";
+import { recordings_section } from "./recordings.js";
 import { may, session } from "./session.js";
 import { sessions_section } from "./sessions.js";
 import { template_names } from "./templates.js";
@@ -132,6 +133,7 @@ export async function room_page({ id = "" }, signal) {
 			door,
 			inside,
 			codes?.element,
+			may("recordings:read") && recordings_section({ room_id: room.id }, signal),
 			h(
 				"div.side-by-side",
 				null,

@@ -3,14 +3,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal, address, get, segment } from "../lib/api.js";
-import { on_change } from "../lib/changes.js";
-import { h, icon, put } from "../lib/dom.js";
+import { h, icon } from "../lib/dom.js";
 import { poll } from "../lib/poll.js";
 import { set_query } from "../lib/router.js";
-import { renew_times, rows_in, set_text } from "../lib/rows.js";
+import { renew_times, set_text } from "../lib/rows.js";
 import { ago, count_of, duration, moment, number } from "../lib/text.js";
-import { busy, empty, page_head, sentence } from "../lib/ui.js";
-import { put_once, table_of } from "./inside.js";
+import { empty, page_head } from "../lib/ui.js";
+import { newest } from "./newest.js";
 import { may } from "./session.js";
 import { shown_name } from "./title.js";
 
@@ -27,7 +26,6 @@ import { shown_name } from "./title.js";
  * @property {string} created_at
  * @property {string} updated_at
  */
-/** @typedef {{ data: Meeting[], last: string }} Page */
 
 const PATH = "/v2/sessions";
 // The service shows the fewer peers of each session, the more sessions are asked for.
@@ -137,84 +135,23 @@ const session_row = (of_room) => (/** @type {Meeting} */ first) => {
 };
 
 /**
- * Creates a list of sessions, newest first, page by page.
+ * Creates a list of sessions.
  * @param {{ query: () => Record<string, any>, of_room: boolean, none: () => HTMLElement, signal: AbortSignal }} what
  */
-function session_list({ query, of_room, none, signal }) {
-	/** @type {Meeting[]} */
-	let items = [];
-	let last = "";
-	const limit = of_room ? FEW : LIMIT;
-	const body = h("tbody");
-	const show_rows = rows_in(body, (/** @type {Meeting} */ one) => one.id, session_row(of_room));
-	const columns = ["Room", "Started", "Length", "People"].slice(of_room ? 1 : 0);
-	const table = table_of(columns, body, "Sessions");
-	const state = h("p.list-state");
-	const more = h("button.small", { type: "button" }, "Show older");
-	more.addEventListener("click", () => busy(more, () => take(last, [...items])));
-	const foot = h("div.list-foot", null, state, more);
-	const place = h("div.list-place", null, h("p.list-foot", null, "Loading…"));
-
-	/** @param {string} start @returns {Promise<Page>} */
-	async function page(start) {
-		const answer = await get(address(PATH, { ...query(), limit, start }), signal);
-		const data = answer.data ?? [];
-		return { data, last: data.length < limit ? "" : answer.last };
-	}
-	/** Adds a page to sessions, and shows them. @param {string} start @param {Meeting[]} before */
-	async function take(start, before) {
-		const next = await page(start);
-		if (!of_room) await room_names(next.data, signal);
-		items = [...before, ...next.data];
-		last = next.last;
-		draw();
-	}
-	function draw() {
-		show_rows(items);
-		set_text(state, `${last ? "First " : ""}${count_of(items.length, "session")}`);
-		more.hidden = last === "";
-		renew_times(body);
-		if (items.length > 0) put_once(place, table, foot);
-		else put(place, none());
-	}
-	/** Reads as many sessions as are shown. */
-	async function restart() {
-		const wanted = items.length;
-		/** @type {Meeting[]} */
-		let found = [];
-		let start = "";
-		do {
-			const next = await page(start);
-			found = [...found, ...next.data];
-			start = next.last;
-		} while (start !== "" && found.length < wanted);
-		if (!of_room) await room_names(found, signal);
-		items = found;
-		last = start;
-		draw();
-	}
-	on_change(({ kind }, own) => {
-		if (kind === "sessions" && !own) restart().catch(failed);
-	}, signal);
-	/** @param {unknown} error */
-	function failed(error) {
-		if (signal.aborted) return;
-		set_text(state, `${sentence(error)} Retrying…`);
-		put_once(place, ...(items.length > 0 ? [table, foot] : [foot]));
-	}
-	return {
-		element: place,
-		restart,
-		failed,
-		/** Shows a session as it is now, if it is in the list. @param {Meeting} one */
-		renew(one) {
-			items = items.map((old) => (old.id === one.id ? one : old));
-			draw();
-		},
-		/** The ID of the open session. */
-		open: () => items.find((one) => one.active)?.id,
-	};
-}
+const session_list = ({ query, of_room, none, signal }) =>
+	newest({
+		path: PATH,
+		kind: "sessions",
+		noun: "session",
+		label: "Sessions",
+		columns: ["Room", "Started", "Length", "People"].slice(of_room ? 1 : 0),
+		limit: of_room ? FEW : LIMIT,
+		query,
+		row: session_row(of_room),
+		prepare: async (found) => of_room || (await room_names(found, signal)),
+		none,
+		signal,
+	});
 
 /**
  * Creates the section with the sessions of a room, which fills itself.
@@ -235,7 +172,7 @@ export function sessions_section(room, signal) {
 	let loaded = false;
 	async function follow() {
 		const now = loaded ? await open_session(room.id, signal) : null;
-		if (!loaded || now?.id !== list.open()) await list.restart();
+		if (!loaded || now?.id !== list.items().find((one) => one.active)?.id) await list.restart();
 		else if (now) list.renew(now);
 		loaded = true;
 	}
