@@ -50,7 +50,7 @@ class Recorder {
 	/** The state changes, and people are told to ask. */
 	async change(page, recordings) {
 		this.recordings = recordings;
-		await page.evaluate(() => fake.room.say("anteroom", { type: "recording" }));
+		await page.evaluate(() => fake.room.say("anteroom", { type: "recordings" }));
 	}
 }
 
@@ -212,7 +212,7 @@ export const recording_calls = (browser) =>
 		}
 		recorder.refusal = null;
 		recorder.may = [];
-		await page.evaluate(() => fake.room.say("anteroom", { type: "recording" }));
+		await page.evaluate(() => fake.room.say("anteroom", { type: "recordings" }));
 		await page.waitForFunction(() => !document.querySelector("button.recorded-mark"));
 		ok("who may no longer record has no entry", !(await more_has(page, "Record…")));
 		await close(page);

@@ -536,7 +536,7 @@ export async function begin(page, entry, join, media) {
 				// The others are occasions to ask. Why somebody was removed is asked at the end.
 				if (message.type === "waiting" || message.type === "door") host ? host.read() : equip_host().catch(() => {});
 				if (message.type === "hold") learn_role();
-				if (message.type === "recording") learn_soon();
+				if (message.type === "recordings") learn_soon();
 				if (message.type === "role") setTimeout(learn_role, Math.random() * SPREAD, true);
 			} catch {
 				// Not a message of this service.
