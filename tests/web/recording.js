@@ -148,9 +148,16 @@ export const recording_calls = (browser) =>
 		const recorder = new Recorder();
 		recorder.may = ["record"];
 		const [page] = await enter(browser, stand, "host", recorder);
+		// What records is loaded after the join.
+		await page.waitForFunction(() => performance.getEntriesByType("resource").some((one) => one.name.includes("/words/recording/")));
 		const choose = async (text) => {
-			await page.click(control("more"));
-			await page.click(`.menu-item:has-text("${text}")`);
+			const entry = page.locator(`.menu-item:has-text("${text}")`);
+			for (;;) {
+				await page.click(control("more"));
+				await page.waitForSelector(".menu");
+				if ((await entry.count()) > 0) return entry.click();
+				await page.keyboard.press("Escape");
+			}
 		};
 		await choose("Record…");
 		await page.waitForSelector("dialog:has-text('Everyone in the call is told.')");
