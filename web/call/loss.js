@@ -64,6 +64,7 @@ export function watch_loss(room, params, step, signal) {
 		then = at;
 		if (by !== 0) step(by);
 	}
+	if (signal.aborted) return;
 	const timer = setInterval(read, EVERY);
 	signal.addEventListener("abort", () => clearInterval(timer));
 }

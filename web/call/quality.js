@@ -14,6 +14,9 @@
 /** The same with the time from which on it is so, and by how much what arrives differs from what is stated.
  * @typedef {Given & { since: number, ratio: number }} Kept */
 
+// Frames per second of a video that has fewer, and of others: more than any sends.
+export const SLOW_FPS = 8;
+export const ALL_FPS = 60;
 // What a video needs of its bit rate with fewer frames.
 const SLOW_COST = 0.6;
 // Milliseconds until what arrives is what was asked for last.
@@ -149,6 +152,27 @@ export const few = (videos, most) =>
 			.slice(0, most)
 			.map((one) => one.id),
 	);
+
+// The highest bit rate of a role, in kbit/s.
+const HIGHEST = 2000;
+
+/**
+ * Returns the most that a camera of a role sends, in kbit/s, or one of its layers.
+ * @param {any} publish the role's publishParams, if they are known @param {number} [height] of the layer
+ */
+export function most_of(publish, height = Infinity) {
+	if (!publish) return HIGHEST;
+	const { video, simulcast } = publish;
+	/** @type {{ scaleResolutionDownBy?: number, maxBitrate?: number }[]} */
+	const layers = simulcast?.video?.layers ?? [{}];
+	const scale_of = (/** @type {{ scaleResolutionDownBy?: number }} */ { scaleResolutionDownBy = 1 }) => scaleResolutionDownBy;
+	// The largest comes first. Pixels are rounded.
+	const layer = layers.findLast((one) => video.height / scale_of(one) >= height - 2) ?? layers[0];
+	return layer ? layer.maxBitrate || video.bitRate / scale_of(layer) : HIGHEST;
+}
+
+/** Returns the most that a shared screen of a role sends, in kbit/s. @param {any} publish as above */
+export const most_of_screen = (publish) => publish?.screen.bitRate ?? HIGHEST;
 
 // Milliseconds by which a reading may be early.
 const EARLY = 100;

@@ -4,9 +4,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
-import { ALL_FPS, SLOW_FPS, density, most } from "./budget.js";
 import { beside, contain, GAP, grid, pair } from "./grid.js";
-import { few, priority_of, seats, share_out } from "./quality.js";
+import { ALL_FPS, SLOW_FPS, few, priority_of, seats, share_out } from "./quality.js";
 import { nearest, rove } from "./rove.js";
 import { shift, tile } from "./tile.js";
 import { voice } from "./voice.js";
@@ -25,10 +24,6 @@ const LINE = 40;
 const LINE_WIDTH = 260;
 // Videos that are shown if few are wanted.
 const FEW = 4;
-// Pixels that a tile is wide at least, on windows whose shorter side is below 600 pixels and on others.
-const LEAST_SMALL = 104;
-const LEAST = 72;
-const SMALL_WINDOW = 600;
 // What a layer may lack of the height of its place.
 const ENOUGH = 0.9;
 /** A video that is left out because few are wanted. @type {import("./quality.js").Kept} */
@@ -39,8 +34,9 @@ const IN_SIGHT = 24;
 /**
  * @param {{ options: (id: string, button: HTMLElement) => void, everyone: () => void, stop_sharing: () => void } &
  *   import("./caption.js").Acts} acts
+ * @param {{ density: () => number, most: () => number, least: () => number }} limits as in budget.js
  */
-export function stage(acts) {
+export function stage(acts, { density, most, least }) {
 	/** @type {Map<string, Tile>} */
 	const tiles = new Map();
 	const list = h("ul.tiles", { role: "list", "aria-label": words.stage });
@@ -118,7 +114,7 @@ export function stage(acts) {
 
 	/** Returns width by height of a shared screen, as far as it is known. @param {Person} sharer */
 	function ratio_of(sharer) {
-		const { videoWidth: width = 0, videoHeight: height = 0 } = tiles.get(`screen:${sharer.id}`)?.video ?? {};
+		const { videoWidth: width = 0, videoHeight: height = 0 } = sharer.screen?.size?.() ?? tiles.get(`screen:${sharer.id}`)?.video ?? {};
 		return width > 0 && height > 0 ? Math.min(3, Math.max(0.5, width / height)) : WIDE;
 	}
 
@@ -192,8 +188,7 @@ export function stage(acts) {
 		}
 		if (first && !second) return { shown: seat(visible, [{ x: 0, y: 0, width: w, height: h }]) };
 		if (!first) return { shown: [] };
-		const least = Math.min(innerWidth, innerHeight) < SMALL_WINDOW ? LEAST_SMALL : LEAST;
-		const plan = grid(Math.min(visible.length, MOST), w, h, least);
+		const plan = grid(Math.min(visible.length, MOST), w, h, least());
 		const is_full = visible.length > MOST;
 		const places = is_full ? plan.places.slice(0, -1) : plan.places;
 		return {

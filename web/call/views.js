@@ -6,6 +6,7 @@
 import { announce } from "../lib/dom.js";
 import { browser_storage } from "../lib/storage.js";
 import { keep } from "../join/kept.js";
+import * as limits from "./budget.js";
 import { stage } from "./stage.js";
 import { words } from "./words.js";
 
@@ -29,11 +30,7 @@ export function views({ entry, note, ...acts }) {
 	/** Whether a shared screen is shown alone, for this call. */
 	let only = false;
 	let is_told = false;
-	const view = stage({
-		...acts,
-		switch_view: () => set_only(!only),
-		failed: () => note.warn(words.not_now),
-	});
+	const view = stage({ ...acts, switch_view: () => set_only(!only), failed: () => note.warn(words.not_now) }, limits);
 
 	function look() {
 		view.look({ speaker, only, hides_me: entry.hides_me === true, fewer: entry.fewer === true });
