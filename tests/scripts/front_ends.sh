@@ -69,29 +69,38 @@ embedding='https://app.example.org https://other.example.org:8443'
 embed="/frame[-_]ancestors.*'none'/s|'none'\\(\"*\\)\$|$embedding\\1|"
 
 # check_rights PAGE: the console connects to nothing else, uses no device and is in no frame; the join page, which
-# shows calls, may do the first two, without TLS only if it has none itself, and be in frames of the sites above.
+# shows calls, may do the first two, without TLS only if it has none itself, and be in frames of the sites above. The
+# recorder connects as the join page does, and has a worker.
 check_rights()
 {
 	ancestors="'none'"
+	devices='camera=(), microphone=(), display-capture=(), geolocation=()'
+	sources=" https: wss: http: ws:"
+	case $base in
+	https:*) sources=" https: wss:" ;;
+	esac
+	types="'none'"
+	worker=
 	case $1 in
 	/join*)
 		case $front_end in
 		nginx*) ;;
 		*) ancestors=$embedding ;;
 		esac
-		sources=" https: wss: http: ws:"
-		case $base in
-		https:*) sources=" https: wss:" ;;
-		esac
 		devices='camera=(self), microphone=(self), display-capture=(self), screen-wake-lock=(self), fullscreen=(self), geolocation=()'
 		;;
-	*)
-		sources=
-		devices='camera=(), microphone=(), display-capture=(), geolocation=()'
+	/record*)
+		types=anteroom-worker
+		worker=" worker-src 'self';"
 		;;
+	*) sources= ;;
 	esac
 	case "$(header Content-Security-Policy)" in
-	*" connect-src 'self'$sources; "*) ;;
+	*"script-src 'self';"*"trusted-types $types") ;;
+	*) fail "$front_end: $1: $(cat headers)" ;;
+	esac
+	case "$(header Content-Security-Policy)" in
+	*" img-src 'self';$worker connect-src 'self'$sources; "*) ;;
 	*) fail "$front_end: $1: $(header Content-Security-Policy)" ;;
 	esac
 	case "$(header Content-Security-Policy)" in
@@ -108,15 +117,11 @@ check_pages()
 	expect 'the way to the console' '302 *' GET /
 	[ "$(header Location | sed 's|^https\{0,1\}://[^/]*||')" = /console/ ] ||
 		fail "$front_end: / leads to $(header Location)"
-	for page in /console /console/ /console/rooms /join /join/abc-defg-hij /join/own-words; do
+	for page in /console /console/ /console/rooms /record /record/ /join /join/abc-defg-hij /join/own-words; do
 		expect "$page" '200 <!doctype html>*' GET "$page"
 		case $(header Content-Type) in
 		text/html*) ;;
 		*) fail "$front_end: $page is $(header Content-Type)" ;;
-		esac
-		case "$(header Content-Security-Policy)" in
-		*"script-src 'self';"*"trusted-types 'none'") ;;
-		*) fail "$front_end: $page: $(cat headers)" ;;
 		esac
 		check_rights "$page"
 		[ "$(header Cache-Control)" = no-cache ] || fail "$front_end: $page: $(header Cache-Control)"
@@ -141,12 +146,12 @@ check_pages()
 # Pages are read-only, and their responses have a request ID like all others.
 check_pages_of_nginx()
 {
-	for page in / /console/ /join/abc-defg-hij "$script"; do
+	for page in / /console/ /record/ /join/abc-defg-hij "$script"; do
 		expect "$page with an id" '[23]0[02] *' GET "$page" -H 'X-Request-Id: the-client.2'
 		[ "$(header X-Request-Id)" = the-client.2 ] ||
 			fail "$front_end: $page: X-Request-Id is $(header X-Request-Id)"
 	done
-	for page in /console /console/ /console/rooms/x /join/abc-defg-hij "$script"; do
+	for page in /console /console/ /console/rooms/x /record/ /join/abc-defg-hij "$script"; do
 		expect "POST of $page" '405 {"code":405,*' POST "$page" -d '{}'
 		[ "$(header Allow)" = 'GET, HEAD' ] ||
 			fail "$front_end: POST of $page allows $(header Allow)"

@@ -133,6 +133,8 @@ for path in /v2/livekit/summer-party /v2/livekit//summer-party /v2//livekit/summ
 	expect 404 "$path" -d '{}'
 done
 expect 200 '/v2/rooms?name=abc-defg-hij'
+# Nothing behind /record/ is logged.
+for path in /record/summer-party /record//summer-party '/record/?order=summer-party'; do expect 404 "$path"; done
 # Nor does the error log, whatever goes wrong: a body that is too large, no process behind the socket, no
 # socket.
 code_paths='/v2/room-codes/code/abc-defg-hij
@@ -168,6 +170,8 @@ for path in /v2/room-codes/code /v2/join; do
 done
 [ "$(grep -cE ' POST /v2/?/livekit/\.\.\. 404 ' nginx-operation/access.log)" = 3 ] ||
 	fail "the log of LiveKit's token endpoint: $(cat nginx-operation/access.log)"
+[ "$(grep -c ' GET /record/\.\.\. 404 ' nginx-operation/access.log)" = 3 ] ||
+	fail "the log of the recorder's page: $(cat nginx-operation/access.log)"
 grep -E 'abc-defg-hij|summer-party' nginx-operation/access.log && fail 'nginx logs codes'
 grep -q ' 404 .* watched.1$' nginx-operation/access.log || fail 'nginx does not log the request id'
 grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 'scrapes are logged'

@@ -48,7 +48,7 @@ done
 # earlier version is left.
 pages=$(find "$scratch/root" -path '*/share/anteroom/web')
 [ -n "$pages" ] || fail 'no pages are installed'
-for page in console join; do
+for page in console join record; do
 	named=$(sed -n 's/.*\(href\|src\)="\(\/[^"]*\)".*/\2/p' "$pages/$page.html")
 	[ "$(echo "$named" | grep -c .)" -ge 5 ] || fail "$page.html names: $named"
 	for file in "/$page.html" $named; do
@@ -60,7 +60,7 @@ version=$(find "$pages/web" -mindepth 1 -maxdepth 1)
 [ "$(echo "$version" | grep -c .)" = 1 ] || fail "versions of the pages: $version"
 sh "$source/web/build.sh" "$source/web" "$scratch/pages" || exit 1
 diff -r "$scratch/pages" "$pages" >"$scratch/log" || fail "the pages: $(head -n 3 "$scratch/log")"
-(cd "$source/web" && find call console join lib style -name '*.js' -o -name '*.css') | while read -r file; do
+(cd "$source/web" && find call console join lib record style -name '*.js' -o -name '*.css') | while read -r file; do
 	[ -s "$version/$file" ] && [ -s "$version/$file.gz" ] || fail "web/$file is not installed"
 done || exit 1
 
@@ -91,8 +91,11 @@ cp "$scratch/get" "$library" || exit 1
 "$library" --from "$scratch/other" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 named=$(sed -n 's/.*name="livekit-client" content="\([^"]*\)".*/\1/p' "$pages/join.html")
 cmp -s "$pages$named" "$scratch/other/dist/livekit-client.umd.js" || fail "join.html names $named"
+grep -q "content=\"$named\"" "$pages/record.html" || fail 'record.html does not name it'
 gzip -dc "$pages$named.gz" | cmp -s - "$pages$named" || fail "$named.gz is not $named"
-gzip -dc "$pages/join.html.gz" | cmp -s - "$pages/join.html" || fail 'join.html.gz is not join.html'
+for page in join record; do
+	gzip -dc "$pages/$page.html.gz" | cmp -s - "$pages/$page.html" || fail "$page.html.gz is not $page.html"
+done
 "$library" --from "$scratch/other" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 [ "$(grep -c "$named" "$pages/join.html")" = 2 ] || fail "twice: $(grep "$named" "$pages/join.html")"
 

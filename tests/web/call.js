@@ -55,7 +55,7 @@ export async function make_call(name, room_name = "planning") {
  * show the join page, in place of what the site says. */
 export async function with_library(page, stand, around = "'none'") {
 	await page.route(`**${LIBRARY}`, (route) => route.fulfill({ contentType: "text/javascript", body: library }));
-	await page.route(/\/join\//, async (route) => {
+	await page.route(/\/(join|record)\//, async (route) => {
 		if (route.request().resourceType() !== "document") return route.continue();
 		const response = await route.fetch();
 		const body = (await response.text()).replace('name="livekit-client" content=""', `name="livekit-client" content="${LIBRARY}"`);

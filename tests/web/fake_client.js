@@ -45,7 +45,8 @@ class FakeTrack extends Emitter {
 		[canvas.width, canvas.height] = source === Source.ScreenShare ? [160, 100] : [160, 90];
 		canvas.getContext("2d").fillRect(0, 0, 160, 100);
 		if (!media) globalThis.fake.paint?.(canvas, owner ?? {}, source);
-		this.mediaStreamTrack = media ?? canvas.captureStream(1).getVideoTracks()[0];
+		const tone = SOUNDS.includes(source) ? globalThis.fake.tone?.(owner ?? {}) : null;
+		this.mediaStreamTrack = media ?? tone ?? canvas.captureStream(1).getVideoTracks()[0];
 		Object.assign(this, { source, kind: SOUNDS.includes(source) ? "audio" : "video" });
 		Object.assign(this, { attachedElements: [] });
 		// What has arrived, and what the connection has received beside the media.
@@ -105,10 +106,19 @@ class Participant {
 		const publication = { source, kind, track, isMuted: false, isEnabled: true, isDesired: false, setVideoFPS: (fps) => (publication.fps = fps), setVideoQuality: (quality) => (publication.quality = quality) };
 		publication.setSubscribed = (yes) => {
 			publication.isDesired = yes;
+			if (globalThis.fake.on_demand) this.#send(publication, yes ? track : undefined);
 		};
+		if (globalThis.fake.on_demand) publication.track = undefined;
 		publication.trackInfo = { layers: [{ quality: 0, height: 180, bitrate: 110000 }, { quality: 2, height: 720, bitrate: 1200000 }] };
 		this.trackPublications.set(name, publication);
 		return publication;
+	}
+	/** With globalThis.fake.on_demand, what is published arrives while it is wanted. */
+	#send(publication, track) {
+		const before = publication.track;
+		if (before === track) return;
+		publication.track = track;
+		this.room.emit(track ? RoomEvent.TrackSubscribed : RoomEvent.TrackUnsubscribed, track ?? before, publication, this);
 	}
 	mute(source, yes) {
 		const publication = this.getTrackPublication(source);
@@ -216,14 +226,17 @@ export class Room extends Emitter {
 	come(sid, name, sources = ["microphone", "camera"], more = {}) {
 		const one = new Participant(this, { sid, identity: sid, name, joinedAt: new Date(this.remoteParticipants.size * 1000), attributes: { role: "guest" }, permissions: { canPublish: true }, ...more });
 		this.remoteParticipants.set(sid, one);
-		for (const source of sources) this.emit(RoomEvent.TrackSubscribed, one.add(source).track, null, one);
+		for (const source of sources) {
+			const { track } = one.add(source);
+			if (track) this.emit(RoomEvent.TrackSubscribed, track, null, one);
+		}
 		this.emit(RoomEvent.ParticipantConnected, one);
 		return one;
 	}
 	go(sid) {
-		for (const { track } of this.remoteParticipants.get(sid)?.trackPublications.values() ?? []) {
-			track.detach();
-			this.emit(RoomEvent.TrackUnsubscribed, track);
+		for (const publication of this.remoteParticipants.get(sid)?.trackPublications.values() ?? []) {
+			publication.track?.detach();
+			if (publication.track) this.emit(RoomEvent.TrackUnsubscribed, publication.track, publication);
 		}
 		this.remoteParticipants.delete(sid);
 		this.emit(RoomEvent.ParticipantDisconnected);

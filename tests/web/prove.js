@@ -22,6 +22,7 @@ import * as live from "./live.js";
 import * as pictures from "./pictures.js";
 import * as recorded from "./recording.js";
 import * as quality from "./quality.js";
+import * as recordings from "./recorded.js";
 import * as titled from "./title.js";
 import * as trust from "./trust.js";
 import * as views from "./views.js";
@@ -113,6 +114,11 @@ async function calls() {
 	await recorded.recording_calls(browser);
 	await recorded.views_of_recording(browser);
 	await recorded.recordings_at_join(browser);
+	await recordings.recorded_picture(browser);
+	await recordings.recorded_people(browser);
+	await recordings.recorded_changes(browser);
+	await recordings.recorded_chunks(browser);
+	await recordings.recorded_ends(browser);
 }
 
 async function everything() {
@@ -184,7 +190,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);

@@ -1,0 +1,441 @@
+// The recorder's page, in the place of the program that opens it: what it draws and hears, its chunks, and how it ends.
+// livekit-client is replaced by fake_client.js, whose people have colours for pictures and tones for sounds.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { close, make_call, open_call, with_library } from "./call.js";
+import { BASE, group, launch, new_page, ok } from "./stand.js";
+
+const LOOK = { width: 640, height: 480, fps: 25, video_kbps: 600, audio_kbps: 96, audio_only: false, consent: "notice", chat: true };
+const TOKEN = `e30.${Buffer.from(JSON.stringify({ sub: "recorder-1-1", name: "", video: { room: "r", canPublish: false } })).toString("base64url")}.x`;
+/** The argument of Chromium without which sound needs somebody who presses something. */
+const SOUND = "--autoplay-policy=no-user-gesture-required";
+
+/** What runs in the page first: pictures that move if they are to, sounds, and a way to the picture that is recorded. */
+function prepare() {
+	globalThis.fake = { on_demand: true };
+	const { MediaRecorder: Real } = globalThis;
+	globalThis.MediaRecorder = class extends Real {
+		constructor(stream, options) {
+			super(stream, options);
+			Object.assign(globalThis, { recorded_stream: stream, recorded_options: options });
+		}
+	};
+	fake.paint = (canvas, owner, source) => {
+		const pen = canvas.getContext("2d");
+		const draw = () => {
+			pen.fillStyle = source === "screen_share" ? "#208020" : (owner.colour ?? "#804020");
+			pen.fillRect(0, 0, canvas.width, canvas.height);
+			if (!owner.noise) return;
+			const picture = pen.getImageData(0, 0, canvas.width, canvas.height);
+			crypto.getRandomValues(new Uint8Array(picture.data.buffer, 0, 65536 / 2));
+			pen.putImageData(picture, 0, 0);
+		};
+		draw();
+		// A canvas gives a frame when it is drawn.
+		setInterval(draw, owner.noise ? 40 : 500);
+	};
+	const context = new AudioContext();
+	fake.tone = () => {
+		const tone = context.createOscillator();
+		const out = context.createMediaStreamDestination();
+		tone.connect(out);
+		tone.start();
+		return out.stream.getAudioTracks()[0];
+	};
+	/** Returns the picture that is recorded now. */
+	globalThis.frame = async () => {
+		const video = document.createElement("video");
+		video.muted = true;
+		video.srcObject = new MediaStream(recorded_stream.getVideoTracks());
+		await video.play();
+		await new Promise((turn) => video.requestVideoFrameCallback(turn));
+		const canvas = document.createElement("canvas");
+		[canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+		canvas.getContext("2d").drawImage(video, 0, 0);
+		return canvas;
+	};
+	globalThis.colour_at = async (x, y) => [...(await frame()).getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3);
+	globalThis.png = async () => (await frame()).toDataURL().split(",")[1];
+}
+
+/** Opens the recorder's page; returns it with what it tells, and a function that waits for one of that. */
+async function open_recorder(browser, options = {}) {
+	const page = await new_page(browser, { permissions: [], viewport: { width: 1280, height: 800 }, ...options });
+	const told = [];
+	const waiting = new Set();
+	await page.exposeFunction("anteroom", (text) => {
+		told.push(JSON.parse(text));
+		for (const one of waiting) one();
+	});
+	await with_library(page, null);
+	await page.addInitScript(prepare);
+	await page.goto(`${BASE}/record/`);
+	/** Waits for the first of what the page tells that fits, from a place on. */
+	const hear = (fits, from = 0) =>
+		new Promise((done, failed) => {
+			const timer = setTimeout(() => failed(new Error(`not told: ${fits}; told: ${told.map(({ type }) => type)}`)), 20000);
+			const look = () => {
+				const found = told.slice(from).find(fits);
+				if (!found) return;
+				waiting.delete(look);
+				clearTimeout(timer);
+				done(found);
+			};
+			waiting.add(look);
+			look();
+		});
+	await hear(({ type }) => type === "loaded");
+	return { page, told, hear };
+}
+const start = (page, look = {}, more = {}) =>
+	page.evaluate((order) => anteroom_start(order), { join: { url: "wss://media.example.org", token: TOKEN }, look: { ...LOOK, ...look }, ...more });
+const is = (type) => (one) => one.type === type;
+const people = (n) => (one) => one.type === "people" && one.n === n;
+
+/** A page with the recorder inside, which records. */
+async function recording(browser, look, more, options) {
+	const one = await open_recorder(browser, options);
+	await one.page.evaluate(() => {
+		globalThis.let_in = async () => "PA_recorder";
+	});
+	await start(one.page, look, more);
+	await one.hear(is("joined"));
+	return one;
+}
+const shut = (page) => page.context().close();
+
+/** What is shown and received, by name and kind: what is in the document, what the media server sends. */
+const shown = (page) => page.locator(".tile").evaluateAll((all) => all.map((one) => one.querySelector(".who").textContent));
+const received = (page) =>
+	page.evaluate(() =>
+		[...fake.room.remoteParticipants.values()]
+			.flatMap((one) => [...one.trackPublications].filter(([, { isDesired }]) => isDesired).map(([source]) => `${one.name} ${source}`))
+			.sort()
+			.join(),
+	);
+
+/** Compares two pictures in a page of its own: the share of pixels that differ clearly. */
+async function difference(browser, one, other) {
+	const page = await (await browser.newContext()).newPage();
+	const share = await page.evaluate(
+		async (pictures) => {
+			const data = [];
+			for (const text of pictures) {
+				const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))]));
+				const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+				const pen = canvas.getContext("2d");
+				pen.drawImage(bitmap, 0, 0);
+				data.push([bitmap.width, bitmap.height, pen.getImageData(0, 0, bitmap.width, bitmap.height).data]);
+			}
+			const [[w, h, a], [other_w, other_h, b]] = data;
+			if (w !== other_w || h !== other_h) return `${w}x${h}, ${other_w}x${other_h}`;
+			let n = 0;
+			for (let i = 0; i < a.length; i += 4) if ([0, 1, 2].some((c) => Math.abs(a[i + c] - b[i + c]) > 48)) n += 1;
+			return n / (w * h);
+		},
+		[one, other],
+	);
+	await page.context().close();
+	return share;
+}
+
+/** One painter: the recording looks as the call's stage does. */
+export const recorded_picture = (browser) =>
+	group("the picture of a recording", async () => {
+		const own = await launch([SOUND]);
+		const stand = await make_call("Recorded");
+		// Somebody who sees everyone and has no tile.
+		await stand.api("PATCH", `/v2/templates/${stand.template.id}/roles/viewer`, { subscribeParams: { subscribeToRoles: ["host", "guest"] } });
+		const call = await open_call(browser, stand, "viewer", { colorScheme: "dark" }, prepare);
+		const area = await call.locator(".stage-area").boundingBox();
+		const look = { width: Math.floor(area.width / 2) * 2, height: Math.floor(area.height / 2) * 2 };
+		await call.setViewportSize({ width: 1280 - area.width + look.width, height: 860 - area.height + look.height });
+		const { page, hear } = await recording(own, look);
+		const both = (act, value) => Promise.all([call.evaluate(act, value), page.evaluate(act, value)]);
+		const places = (of) =>
+			of.evaluate(() => {
+				const { x, y } = document.querySelector(".stage-area").getBoundingClientRect();
+				return [...document.querySelectorAll(".tile")].map((one) => {
+					const box = one.getBoundingClientRect();
+					return [one.querySelector(".who").textContent, box.x - x, box.y - y, box.width, box.height].join(" ");
+				});
+			});
+		const settled = (n) => Promise.all([call, page].map((one) => one.waitForFunction((n) => document.querySelectorAll(".tile").length === n, n)));
+		async function compare(name, n) {
+			await settled(n);
+			const [wanted, found] = [await places(call), await places(page)];
+			ok(`${name}: the places are the stage's`, found.length === n && found.join() === wanted.join(), `${found} / ${wanted}`);
+			await call.mouse.move(0, 0);
+			// Pictures arrive some frames later.
+			let share = 1;
+			for (let i = 0; i < 40 && !(share < 0.005); i++) {
+				const picture = await call.locator(".stage-area").screenshot({ animations: "disabled" });
+				share = await difference(own, picture.toString("base64"), await page.evaluate(() => png()));
+			}
+			ok(`${name}: and so is the picture`, share < 0.005, share);
+		}
+		await both(() => {
+			fake.room.come("PA_1", "Mara Lindt", ["microphone", "camera"], { colour: "#a02020" });
+			fake.room.come("PA_2", "Ola", ["microphone"]);
+		});
+		await hear(people(2));
+		await compare("two people", 2);
+		await both(() => {
+			fake.room.come("PA_3", "A very long name that no tile of this size can show in one line, whatever one does", ["camera"], { colour: "#2020a0" });
+			for (let i = 4; i <= 7; i++) fake.room.come(`PA_${i}`, `Person ${i}`, i % 2 ? ["microphone", "camera"] : [], { colour: "#408080", metadata: '{"isHandRaised":true}' });
+			fake.room.emit("ActiveSpeakersChanged", [fake.room.remoteParticipants.get("PA_2")]);
+		});
+		await compare("seven people, of whom one speaks", 7);
+		const [x, y] = await page.evaluate(() => {
+			const box = document.querySelector(".tile").getBoundingClientRect();
+			return [box.x + box.width / 2, box.y + box.height / 2];
+		});
+		const colour = await page.evaluate(([x, y]) => colour_at(x, y), [x, y]);
+		ok("a video is where its tile is", Math.abs(colour[0] - 0xa0) < 12 && colour[1] < 60 && colour[2] < 60, colour);
+		await both(() => {
+			const one = fake.room.remoteParticipants.get("PA_1");
+			const publication = one.add("screen_share");
+			fake.room.emit("TrackPublished", publication, one);
+			if (publication.track) fake.room.emit("TrackSubscribed", publication.track, publication, one);
+		});
+		await call.waitForSelector(".tile.screen");
+		await page.waitForSelector(".tile.screen");
+		// The stage follows the size of the picture, as soon as it is known.
+		const ratio = (of) => of.waitForFunction(() => Math.abs(document.querySelector(".tile.screen .pane").clientWidth / document.querySelector(".tile.screen .pane").clientHeight - 1.6) < 0.02);
+		await Promise.all([ratio(call), ratio(page)]);
+		const tiles_of = (of) => of.locator(".tile").count();
+		const n = await tiles_of(call);
+		await settled(n);
+		const [wanted, found] = [await places(call), await places(page)];
+		ok("beside a screen: the places are the stage's", n > 2 && found.join() === wanted.join(), `${found} / ${wanted}`);
+		const green = await page.evaluate(() => {
+			const box = document.querySelector(".tile.screen .pane").getBoundingClientRect();
+			return colour_at(box.x + box.width / 2, box.y + box.height / 2);
+		});
+		ok("and the screen is in its place", green[1] > 100 && green[0] < 60, green);
+		ok("what only people at a screen need is missing", await page.evaluate(() => [...document.querySelectorAll(".options, .zoom, .caption-view")].every((one) => one.getBoundingClientRect().width === 0)));
+		await shut(page);
+		await close(call);
+		stand.livekit.stop();
+		await own.close();
+	});
+
+/** Who is drawn and heard, by what people have said and by whom the recording may hear. */
+export const recorded_people = (browser) =>
+	group("the people of a recording", async () => {
+		const own = await launch([SOUND]);
+		const yes = { consent: "1764500000" };
+		for (const [name, look, people_inside, expected] of [
+			["all", {}, [["Mara", {}], ["Ola", {}]], "Mara,Ola"],
+			["asked", { consent: "asked" }, [["Mara", { attributes: { role: "guest", ...yes } }], ["Ola", {}]], "Mara"],
+			["required", { consent: "required" }, [["Mara", {}], ["Ola", { attributes: { role: "guest", ...yes } }]], "Ola"],
+			["an empty consent is none", { consent: "required" }, [["Mara", { attributes: { role: "guest", consent: "" } }]], ""],
+			["roles", { roles: ["host"] }, [["Mara", { attributes: { role: "host" } }], ["Ola", {}]], "Mara"],
+			["a telephone has no role", { roles: ["host"] }, [["Phone", { attributes: {} }]], ""],
+			["all roles, with a telephone", {}, [["Phone", { attributes: {} }]], "Phone"],
+			["an agent", {}, [["Agent", { kind: 4 }], ["Ola", {}]], "Ola"],
+			["who is hidden", {}, [["Nobody", { permissions: { canPublish: true, hidden: true } }]], ""],
+			["who only watches", {}, [["Viewer", { permissions: { canPublish: false } }], ["Ola", {}]], "Ola"],
+			["a test", { test: true }, [["Mara", {}]], ""],
+		]) {
+			const { page, hear } = await recording(own, look);
+			await page.evaluate((all) => all.forEach(([name, more], i) => fake.room.come(`PA_${i}`, name, ["microphone", "camera"], more)), people_inside);
+			const all = expected === "" ? [] : expected.split(",");
+			await hear(people(all.length));
+			await page.waitForFunction((n) => document.querySelectorAll(".tile").length === n, all.length);
+			ok(`${name}: who is shown`, (await shown(page)).join() === expected, await shown(page));
+			const wanted = all.flatMap((one) => [`${one} camera`, `${one} microphone`]).join();
+			await page.waitForFunction((n) => [...fake.room.remoteParticipants.values()].flatMap((one) => [...one.trackPublications.values()]).filter((one) => one.isDesired).length === n, 2 * all.length);
+			ok(`${name}: and received`, (await received(page)) === wanted, await received(page));
+			await shut(page);
+		}
+		await own.close();
+	});
+
+/** Consent that is given and withdrawn, roles that change, who speaks among many, pauses and texts. */
+export const recorded_changes = (browser) =>
+	group("changes in a recording", async () => {
+		const own = await launch([SOUND]);
+		const { page, told, hear } = await recording(own, { consent: "asked" });
+		await page.evaluate(() => {
+			fake.room.come("PA_1", "Mara", ["microphone", "camera"], { attributes: { role: "host", consent: "1", user_id: "mara" } });
+			fake.room.come("PA_2", "Ola", ["microphone", "camera", "screen_share", "screen_share_audio"]);
+			globalThis.change = (sid, attributes) => {
+				const one = fake.room.remoteParticipants.get(sid);
+				one.attributes = attributes;
+				fake.room.emit("ParticipantAttributesChanged", attributes, one);
+			};
+		});
+		await hear(people(1));
+		ok("a screen of somebody who has not agreed is not shown", (await page.locator(".tile.screen").count()) === 0);
+		await page.evaluate(() => change("PA_2", { role: "guest", consent: "2" }));
+		await hear(people(2));
+		await page.waitForSelector(".tile.screen");
+		ok("who agrees is in it, with the screen", (await received(page)).includes("Ola screen_share,Ola screen_share_audio"), await received(page));
+		const at_once = await page.evaluate(() => {
+			change("PA_2", { role: "guest" });
+			const wanted = [...fake.room.remoteParticipants.get("PA_2").trackPublications.values()].filter((one) => one.isDesired).length;
+			return [wanted, document.querySelectorAll(".tile").length].join();
+		});
+		ok("who withdraws is gone at once", at_once === "0,1", at_once);
+
+		let from = told.length;
+		await page.evaluate(() => {
+			fake.room.write("PA_1", "to all");
+			fake.room.write("PA_2", "not agreed");
+			fake.room.write("PA_1", "to one", ["recorder-1-1"]);
+			fake.room.say("chat", "of the service");
+		});
+		await hear((one) => one.message === "of the service", from);
+		await hear((one) => one.message === "to all", from);
+		const texts = told.filter(is("chat"));
+		ok("texts to everyone are kept, of those who have agreed", texts.map((one) => one.message).sort().join() === "of the service,to all", JSON.stringify(texts));
+		const { peer_id, name, user_id, roles, kind, sent_at } = texts.find((one) => one.message === "to all");
+		ok("with who wrote them", [peer_id, name, user_id, roles, kind].join() === "PA_1,Mara,mara,host,chat" && Math.abs(sent_at - Date.now()) < 60000);
+
+		await hear(is("chunk"));
+		await page.evaluate(() => anteroom_pause(true));
+		from = told.length;
+		ok("while it is paused nothing is received", (await received(page)) === "", await received(page));
+		await page.evaluate(() => fake.room.write("PA_1", "in the pause"));
+		await page.evaluate(() => anteroom_pause(true));
+		await page.evaluate(() => anteroom_pause(false));
+		await hear(is("chunk"), from);
+		ok("then it goes on", (await received(page)) === "Mara camera,Mara microphone", await received(page));
+		ok("and nothing is kept of the pause", !told.some((one) => one.message === "in the pause"));
+		const chunks = told.filter(is("chunk"));
+		ok("the chunks are numbered", chunks.every(({ n }, i) => n === i), chunks.map(({ n }) => n));
+
+		await page.evaluate(() => anteroom_look({ width: 640, height: 480, fps: 25, video_kbps: 600, audio_kbps: 96, audio_only: false, consent: "notice", chat: false }));
+		await hear(people(2), from);
+		ok("another look is taken at once", (await page.locator(".tile.screen").count()) === 1);
+		await page.evaluate(() => fake.room.write("PA_1", "not kept"));
+		await page.evaluate(() => {
+			fake.room.remoteParticipants.get("PA_2").trackPublications.delete("screen_share");
+			fake.room.emit("TrackUnpublished", null, fake.room.remoteParticipants.get("PA_2"));
+			for (let i = 3; i <= 30; i++) fake.room.come(`PA_${i}`, `Person ${i}`, ["microphone", "camera"]);
+		});
+		await hear(people(25), from);
+		await page.waitForFunction(() => document.querySelectorAll(".tile").length === 25);
+		const before = await shown(page);
+		await page.evaluate(() => fake.room.emit("ActiveSpeakersChanged", [fake.room.remoteParticipants.get("PA_30")]));
+		await page.waitForSelector(".tile:has-text('Person 30')");
+		const after = await shown(page);
+		ok("of many, who speaks has a place, and nobody else moves", after.length === 25 && after.filter((one, i) => one !== before[i]).join() === "Person 30", after);
+		ok("25 are heard", ((await received(page)).match(/microphone/g) ?? []).length === 25, await received(page));
+		ok("the smallest layer of small tiles", await page.evaluate(() => fake.room.remoteParticipants.get("PA_5").getTrackPublication("camera").quality === 0));
+		ok("what was written without the wish is not kept", !told.some((one) => one.message === "not kept"));
+		await page.evaluate(() => fake.room.emit("Reconnecting"));
+		await page.evaluate(() => {
+			const all = [...fake.room.remoteParticipants];
+			fake.room.remoteParticipants.clear();
+			fake.room.emit("ParticipantDisconnected");
+			globalThis.back = () => all.forEach(([sid, one]) => fake.room.remoteParticipants.set(sid, one));
+		});
+		await page.waitForTimeout(100);
+		ok("while the connection is made again, people stay", (await shown(page)).length === 25);
+		await page.evaluate(() => {
+			back();
+			fake.room.emit("Reconnected");
+		});
+		await shut(page);
+		await own.close();
+	});
+
+/** The bytes of the order, the key frames' container, and the end of a file. */
+export const recorded_chunks = (browser) =>
+	group("the chunks of a recording", async () => {
+		const own = await launch([SOUND]);
+		const { page, told, hear } = await recording(own, { video_kbps: 500 });
+		await page.evaluate(() => fake.room.come("PA_1", "Mara", ["microphone", "camera"], { noise: true }));
+		const all = () => told.filter(is("chunk"));
+		await hear((one) => one.type === "chunk" && one.media_ms > 2000);
+		const first = all().length;
+		await hear((one) => one.type === "chunk" && one.media_ms > 10000);
+		const measured = all().slice(first);
+		const bytes = measured.reduce((sum, one) => sum + Buffer.from(one.data, "base64").length, 0);
+		const kbps = (bytes * 8) / (measured.at(-1).media_ms - all()[first - 1].media_ms);
+		console.log(`recording: ${Math.round(kbps)} kbit/s of 596`);
+		ok("the rate is that of the order", kbps > 596 * 0.6 && kbps < 596 * 1.3, kbps);
+		ok("the first chunk begins a Matroska file", Buffer.from(all()[0].data, "base64").subarray(0, 4).toString("hex") === "1a45dfa3");
+		const options = await page.evaluate(() => [recorded_options.mimeType, recorded_options.videoKeyFrameIntervalDuration].join());
+		ok("H.264 and Opus, a key frame each two seconds", options === "video/x-matroska;codecs=avc1,opus,2000", options);
+		ok("chunks of a second", measured.every((one, i) => i === 0 || Math.abs(one.media_ms - measured[i - 1].media_ms - 1000) < 700), measured.map((one) => one.media_ms));
+		await page.evaluate(() => anteroom_stop());
+		const { n } = await hear(is("stopped"));
+		ok("it says how many there were", n === all().length && all().every((one, i) => one.n === i), `${n}, ${all().length}`);
+		ok("and has told everything before", told.at(-1).type === "stopped" || told.filter(is("chunk")).at(-1).n === n - 1);
+		ok("it leaves the room without a word", !told.some(is("away")) && !told.some(is("failed")), JSON.stringify(told.filter(is("failed"))));
+		await shut(page);
+
+		const sound = await recording(own, { audio_only: true, width: 0, height: 0 });
+		await sound.page.evaluate(() => fake.room.come("PA_1", "Mara", ["microphone", "camera"]));
+		await sound.hear(people(1));
+		const { data } = await sound.hear(is("chunk"));
+		ok("sound alone is in Matroska too", Buffer.from(data, "base64").subarray(0, 4).toString("hex") === "1a45dfa3");
+		ok("no video is received for it", (await received(sound.page)) === "Mara microphone", await received(sound.page));
+		await shut(sound.page);
+
+		const later = await recording(own, {}, { paused: true });
+		await later.page.evaluate(() => fake.room.come("PA_1", "Mara"));
+		await later.hear(people(1));
+		ok("one that begins with a pause receives nothing", (await received(later.page)) === "" && !later.told.some(is("chunk")));
+		await later.page.evaluate(() => anteroom_pause(false));
+		const begun = await later.hear(is("chunk"));
+		ok("and begins with the first chunk after it", begun.n === 0 && begun.media_ms < 3000, begun.media_ms);
+		await shut(later.page);
+
+		const test = await recording(own, { test: true });
+		await test.hear(is("chunk"));
+		const [first_bar, last_bar] = await test.page.evaluate(async () => [await colour_at(20, 40), await colour_at(620, 40)]);
+		ok("a test has its own picture", first_bar[0] > 150 && last_bar[2] > 120 && last_bar[0] < 60, `${first_bar} ${last_bar}`);
+		await shut(test.page);
+		await own.close();
+	});
+
+/** How a recorder ends, and what it then tells. */
+export const recorded_ends = (browser) =>
+	group("the ends of a recorder", async () => {
+		const own = await launch([SOUND]);
+		for (const [name, reason, expected] of [
+			["the server closed the empty room", 10, "closed"],
+			["put out", 4, "removed"],
+			["the room was deleted", 5, "removed"],
+			["in another place", 2, "lost"],
+			["no reason", undefined, "lost"],
+		]) {
+			const { page, told, hear } = await recording(own);
+			await hear(is("chunk"));
+			await page.evaluate((reason) => fake.room.end(reason), reason);
+			const away = await hear(is("away"));
+			ok(name, away.reason === expected && told.at(-1) === away, JSON.stringify(told.at(-1)).slice(0, 100));
+			await page.evaluate(() => anteroom_stop());
+			const { n } = await hear(is("stopped"));
+			ok(`${name}: a stop afterwards is answered`, n === told.filter(is("chunk")).length, n);
+			await shut(page);
+		}
+		for (const [name, act, expected] of [
+			["a look of another size", () => anteroom_look({ width: 800, height: 480, fps: 25, video_kbps: 1, audio_kbps: 1, audio_only: false }), "the look changed its size"],
+			["an error", () => void setTimeout(() => { throw new Error("something broke"); }), /something broke/],
+		]) {
+			const { page, hear } = await recording(own);
+			// The page's own errors count as complaints elsewhere.
+			page.removeAllListeners("pageerror");
+			await page.evaluate(act);
+			const { text } = await hear(is("failed"));
+			ok(name, typeof expected === "string" ? text === expected : expected.test(text), text);
+			await shut(page);
+		}
+		const refused = await open_recorder(own);
+		await refused.page.evaluate(() => {
+			globalThis.let_in = async () => "";
+			fake.refuses = 7;
+		});
+		await start(refused.page);
+		const { reason } = await refused.hear((one) => one.type === "away" || one.type === "failed");
+		ok("a media server that refuses", reason === "lost" || reason === undefined, reason);
+		ok("no token is told", !JSON.stringify(refused.told).includes(TOKEN));
+		await shut(refused.page);
+		await own.close();
+	});
