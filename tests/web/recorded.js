@@ -60,15 +60,15 @@ function prepare() {
 }
 
 /** Opens the recorder's page; returns it with what it tells, and a function that waits for one of that. */
-async function open_recorder(browser, options = {}) {
-	const page = await new_page(browser, { permissions: [], viewport: { width: 1280, height: 800 }, ...options });
+async function open_recorder(browser, has_library = true) {
+	const page = await new_page(browser, { permissions: [], viewport: { width: 1280, height: 800 } });
 	const told = [];
 	const waiting = new Set();
 	await page.exposeFunction("anteroom", (text) => {
 		told.push(JSON.parse(text));
 		for (const one of waiting) one();
 	});
-	await with_library(page, null);
+	if (has_library) await with_library(page, null);
 	await page.addInitScript(prepare);
 	await page.goto(`${BASE}/record/`);
 	/** Waits for the first of what the page tells that fits, from a place on. */
@@ -94,8 +94,8 @@ const is = (type) => (one) => one.type === type;
 const people = (n) => (one) => one.type === "people" && one.n === n;
 
 /** A page with the recorder inside, which records. */
-async function recording(browser, look, more, options) {
-	const one = await open_recorder(browser, options);
+async function recording(browser, look, more) {
+	const one = await open_recorder(browser);
 	await one.page.evaluate(() => {
 		globalThis.let_in = async () => "PA_recorder";
 	});
@@ -435,6 +435,11 @@ export const recorded_ends = (browser) =>
 		await start(refused.page);
 		const { reason } = await refused.hear((one) => one.type === "away" || one.type === "failed");
 		ok("a media server that refuses", reason === "lost" || reason === undefined, reason);
+		const lacking = await open_recorder(own, false);
+		await start(lacking.page);
+		const { text } = await lacking.hear(is("failed"));
+		ok("without the library, it is said what is missing", text.startsWith("livekit-client is missing"), text);
+		await shut(lacking.page);
 		ok("no token is told", !JSON.stringify(refused.told).includes(TOKEN));
 		await shut(refused.page);
 		await own.close();

@@ -42,7 +42,9 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	let look = first;
 	let is_paused = begins_paused;
 	const sees = !first.audio_only;
-	const lk = await library();
+	const lk = await library().catch(() => {
+		throw new Error("livekit-client is missing: get-livekit-client puts it into the pages");
+	});
 	// Nothing has an element, so the library cannot know what is seen.
 	const room = new lk.Room({ ...STAYS, adaptiveStream: false });
 	const event = lk.RoomEvent;

@@ -33,6 +33,8 @@ let is_new = true;
 const frames = new Map();
 /** @type {Map<number, any>} */
 const readers = new Map();
+/** What fits of the texts that are drawn. @type {Map<Item, string>} */
+const fitting = new Map();
 /** The size of the picture of each video. @type {Map<number, string>} */
 const sizes = new Map();
 
@@ -74,7 +76,7 @@ function outline([x = 0, y = 0, w = 0, h = 0], radius) {
 }
 
 /** Returns the most of a text that fits. @param {string} text @param {number} width */
-function fitting(text, width) {
+function cut(text, width) {
 	if (pen.measureText(text).width <= width) return text;
 	const letters = [...text];
 	while (letters.length > 0 && pen.measureText(`${letters.join("")}…`).width > width) letters.pop();
@@ -109,7 +111,8 @@ function draw(item) {
 		case "text":
 			pen.font = item.font;
 			pen.fillStyle = item.fill;
-			pen.fillText(fitting(item.text, item.room), x, y + pen.measureText(item.text).fontBoundingBoxAscent);
+			if (!fitting.has(item)) fitting.set(item, cut(item.text, item.room));
+			pen.fillText(fitting.get(item) ?? "", x, y + pen.measureText(item.text).fontBoundingBoxAscent);
 			break;
 		case "icon": {
 			const path = icons[item.name];
@@ -201,6 +204,7 @@ scope.onmessage = (/** @type {MessageEvent} */ { data }) => {
 		}
 		case "items":
 			({ items } = data);
+			fitting.clear();
 			is_new = true;
 			break;
 		case "video":
