@@ -88,6 +88,7 @@ static const struct command commands[] = {
 	{ "recording purge", "[FILE]",     "deletes a finished file that no record knows, or all with --all", command_recording_purge },
 	{ "recording test",  "ROOM",       "records a test picture for ten seconds, and says what came of it", command_recording_test },
 	{ "usage",           NULL,         "shows sessions, people and minutes by day", command_client },
+	{ "record",          NULL,         "runs a recorder, which records calls for a service", command_record },
 	{ "setup-livekit",   "URL",        "adds a LiveKit server on this machine, and writes its configuration", command_setup_livekit },
 	{ "openapi",         NULL,         "prints the API as an OpenAPI document", command_openapi },
 };

@@ -55,6 +55,7 @@ command_run command_recording_delete;
 command_run command_recording_purge;
 command_run command_recording_test;
 command_run command_setup_livekit;
+command_run command_record;
 command_run command_openapi;
 
 /* ---- for the implementations ---- */

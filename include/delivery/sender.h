@@ -1,5 +1,5 @@
-/* Senders: separate processes that make HTTP requests for the service. One delivers webhooks, the
- * other asks media servers.
+/* Senders: separate processes that make HTTP requests. One of the service delivers webhooks,
+ * another asks media servers; that of a recorder sends its reports.
  *
  * A sender reads responses from strangers, so it gives up every right that it does not need. It is
  * this program again, with one socket to the service, without the service's memory, files and
@@ -32,7 +32,7 @@ struct sender_purpose {
 	unsigned most; /* requests in progress */
 	unsigned patience; /* time limit of a request, in milliseconds */
 };
-extern const struct sender_purpose sender_of_webhooks, sender_of_media;
+extern const struct sender_purpose sender_of_webhooks, sender_of_media, sender_of_reports;
 
 /* `most` of sender_of_webhooks and of sender_of_media. */
 #define SENDER_MOST 64

@@ -44,6 +44,15 @@ const struct sender_purpose sender_of_media = {
 	.patience = 5000,
 };
 
+const struct sender_purpose sender_of_reports = {
+	.argument = "report-sender",
+	.event = "report_sender",
+	.down_event = "report_sender_down",
+	.waiting = "restarting the sender; the service gets no reports until then",
+	.most = 4,
+	.patience = 5000,
+};
+
 struct sender {
 	const struct sender_options *options;
 	pid_t process; /* -1 if there is none */
@@ -307,5 +316,6 @@ enum sender_result sender_take(struct sender *sender, struct outcome *outcome)
 bool sender_is_asked_for(int argc, char **argv)
 {
 	return argc == 2 && (strcmp(argv[1], sender_of_webhooks.argument) == 0 ||
-			     strcmp(argv[1], sender_of_media.argument) == 0);
+			     strcmp(argv[1], sender_of_media.argument) == 0 ||
+			     strcmp(argv[1], sender_of_reports.argument) == 0);
 }

@@ -17,6 +17,7 @@ store/postgres base store store/postgres
 rules         base schema rules
 accounts      base schema store store/postgres rules accounts
 delivery      base delivery
+recorder      base delivery recorder
 media         base schema rules delivery media
 records       base schema store records
 resources     base schema store rules accounts delivery media records resources
@@ -24,7 +25,7 @@ transfer      base schema store rules accounts media records resources transfer
 background    base schema store rules accounts delivery records resources background
 service       base schema store rules accounts delivery records resources background service
 edge          base store resources service edge
-command       base store store/gdbm store/postgres rules accounts delivery records resources transfer background service edge command
+command       base store store/gdbm store/postgres rules accounts delivery recorder records resources transfer background service edge command
 main          base delivery command
 '
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "base/time_zone.h"
@@ -24,7 +25,6 @@
 #define SESSIONS_PAGE_MOST ((size_t)6 << 20)
 /* Characters of a date. */
 #define DATE_SIZE 10
-#define BYTE_ORDER_MARK 0xfeff
 
 static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
@@ -372,59 +372,6 @@ static bool attend(struct attendance *attendance, const struct peer *peer)
 	return true;
 }
 
-/* Returns true if a spreadsheet may take a cell that begins so for a formula. */
-static bool begins_formula(struct slice text)
-{
-	uint32_t character;
-
-	/* Quotation marks before it: a program that expects another separator may read two of them
-	 * as an empty text, and what follows as the rest of the cell. */
-	while (text.size > 0 && *text.data == '"')
-		text = (struct slice){ text.data + 1, text.size - 1 };
-	if (text.size == 0)
-		return false;
-	character = text_take_character(&text);
-	return (character < 0x80 && memchr("=+-@\t\r\n", (int)character, 7) != NULL) ||
-	       character == BYTE_ORDER_MARK || character == 0xff0b || character == 0xff0d ||
-	       character == 0xff1d || character == 0xff20;
-}
-
-static bool is_separator(char byte)
-{
-	return byte == ',' || byte == ';' || byte == '\t';
-}
-
-/* Appends a cell, without control characters. What looks like a formula gets an apostrophe, also
- * behind a separator: a spreadsheet may expect another one than the table has. */
-static void append_cell(struct buffer *text, struct slice cell)
-{
-	const char *const end = cell.data + cell.size;
-	bool needs_quotes = false, is_first = true;
-
-	for (size_t i = 0; i < cell.size; i++)
-		needs_quotes = needs_quotes || memchr(",;\"", cell.data[i], 3) != NULL;
-	if (needs_quotes)
-		buffer_append_byte(text, '"');
-	for (struct slice rest = cell; rest.size > 0;) {
-		const char *const at = rest.data;
-		uint32_t character;
-
-		if ((is_first || is_separator(at[-1])) && begins_formula(rest))
-			buffer_append_byte(text, '\'');
-		is_first = false;
-		character = text_take_character(&rest);
-		if (text_has_controls((struct slice){ at, (size_t)(end - at) - rest.size })) {
-			buffer_append_byte(text, ' ');
-			continue;
-		}
-		if (character == '"')
-			buffer_append_byte(text, '"');
-		buffer_append(text, (struct slice){ at, (size_t)(end - at) - rest.size });
-	}
-	if (needs_quotes)
-		buffer_append_byte(text, '"');
-}
-
 static void append_time(struct buffer *text, const struct table_form *form, int64_t time)
 {
 	char shown[TIME_ZONE_TEXT_SIZE];
@@ -457,8 +404,7 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 					"last_left_at", "minutes", "stays" };
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	/* The mark tells spreadsheets that the text is UTF-8. */
-	buffer_append_text(&text, "\xef\xbb\xbf");
+	buffer_append_text(&text, CSV_MARK);
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
 		if (i > 0)
 			buffer_append_byte(&text, form->separator);
@@ -471,11 +417,11 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 	}
 	buffer_append_text(&text, "\r\n");
 	for (const struct attendant *one = attendance->attendants; one != NULL; one = one->next) {
-		append_cell(&text, one->user_id);
+		csv_append_cell(&text, one->user_id);
 		buffer_append_byte(&text, form->separator);
-		append_cell(&text, one->name);
+		csv_append_cell(&text, one->name);
 		buffer_append_byte(&text, form->separator);
-		append_cell(&text, one->role);
+		csv_append_cell(&text, one->role);
 		buffer_append_byte(&text, form->separator);
 		append_time(&text, form, one->first);
 		buffer_append_byte(&text, form->separator);
