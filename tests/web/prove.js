@@ -115,10 +115,10 @@ async function calls() {
 	await recorded.views_of_recording(browser);
 	await recorded.recordings_at_join(browser);
 	await recordings.recorded_picture(browser);
-	await recordings.recorded_people(browser);
-	await recordings.recorded_changes(browser);
-	await recordings.recorded_chunks(browser);
-	await recordings.recorded_ends(browser);
+	await recordings.recorded_people();
+	await recordings.recorded_changes();
+	await recordings.recorded_chunks();
+	await recordings.recorded_ends();
 }
 
 async function everything() {

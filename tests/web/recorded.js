@@ -93,6 +93,17 @@ const start = (page, look = {}, more = {}) =>
 const is = (type) => (one) => one.type === type;
 const people = (n) => (one) => one.type === "people" && one.n === n;
 
+/** A group of checks with a browser of its own, which a recorder needs. */
+const recorder_group = (name, checks) =>
+	group(name, async () => {
+		const own = await launch([SOUND]);
+		try {
+			await checks(own);
+		} finally {
+			await own.close();
+		}
+	});
+
 /** A page with the recorder inside, which records. */
 async function recording(browser, look, more) {
 	const one = await open_recorder(browser);
@@ -142,8 +153,7 @@ async function difference(browser, one, other) {
 
 /** One painter: the recording looks as the call's stage does. */
 export const recorded_picture = (browser) =>
-	group("the picture of a recording", async () => {
-		const own = await launch([SOUND]);
+	recorder_group("the picture of a recording", async (own) => {
 		const stand = await make_call("Recorded");
 		// Somebody who sees everyone and has no tile.
 		await stand.api("PATCH", `/v2/templates/${stand.template.id}/roles/viewer`, { subscribeParams: { subscribeToRoles: ["host", "guest"] } });
@@ -218,13 +228,11 @@ export const recorded_picture = (browser) =>
 		await shut(page);
 		await close(call);
 		stand.livekit.stop();
-		await own.close();
 	});
 
 /** Who is drawn and heard, by what people have said and by whom the recording may hear. */
-export const recorded_people = (browser) =>
-	group("the people of a recording", async () => {
-		const own = await launch([SOUND]);
+export const recorded_people = () =>
+	recorder_group("the people of a recording", async (own) => {
 		const yes = { consent: "1764500000" };
 		for (const [name, look, people_inside, expected] of [
 			["all", {}, [["Mara", {}], ["Ola", {}]], "Mara,Ola"],
@@ -250,13 +258,11 @@ export const recorded_people = (browser) =>
 			ok(`${name}: and received`, (await received(page)) === wanted, await received(page));
 			await shut(page);
 		}
-		await own.close();
 	});
 
 /** Consent that is given and withdrawn, roles that change, who speaks among many, pauses and texts. */
-export const recorded_changes = (browser) =>
-	group("changes in a recording", async () => {
-		const own = await launch([SOUND]);
+export const recorded_changes = () =>
+	recorder_group("changes in a recording", async (own) => {
 		const { page, told, hear } = await recording(own, { consent: "asked" });
 		await page.evaluate(() => {
 			fake.room.come("PA_1", "Mara", ["microphone", "camera"], { attributes: { role: "host", consent: "1", user_id: "mara" } });
@@ -340,13 +346,11 @@ export const recorded_changes = (browser) =>
 			fake.room.emit("Reconnected");
 		});
 		await shut(page);
-		await own.close();
 	});
 
 /** The bytes of the order, the key frames' container, and the end of a file. */
-export const recorded_chunks = (browser) =>
-	group("the chunks of a recording", async () => {
-		const own = await launch([SOUND]);
+export const recorded_chunks = () =>
+	recorder_group("the chunks of a recording", async (own) => {
 		const { page, told, hear } = await recording(own, { video_kbps: 500 });
 		await page.evaluate(() => fake.room.come("PA_1", "Mara", ["microphone", "camera"], { noise: true }));
 		const all = () => told.filter(is("chunk"));
@@ -391,13 +395,11 @@ export const recorded_chunks = (browser) =>
 		const [first_bar, last_bar] = await test.page.evaluate(async () => [await colour_at(20, 40), await colour_at(620, 40)]);
 		ok("a test has its own picture", first_bar[0] > 150 && last_bar[2] > 120 && last_bar[0] < 60, `${first_bar} ${last_bar}`);
 		await shut(test.page);
-		await own.close();
 	});
 
 /** How a recorder ends, and what it then tells. */
-export const recorded_ends = (browser) =>
-	group("the ends of a recorder", async () => {
-		const own = await launch([SOUND]);
+export const recorded_ends = () =>
+	recorder_group("the ends of a recorder", async (own) => {
 		for (const [name, reason, expected] of [
 			["the server closed the empty room", 10, "closed"],
 			["put out", 4, "removed"],
@@ -442,5 +444,4 @@ export const recorded_ends = (browser) =>
 		await shut(lacking.page);
 		ok("no token is told", !JSON.stringify(refused.told).includes(TOKEN));
 		await shut(refused.page);
-		await own.close();
 	});
