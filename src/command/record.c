@@ -168,10 +168,11 @@ int command_record(const struct command *command, int argc, char **argv)
 		  TO_TEXT(&options->chromium) },
 		{ "ffmpeg", "FILE", "ffmpeg, with ffprobe beside it (default: in PATH)",
 		  TO_TEXT(&options->ffmpeg) },
-		{ "opening", "TIME",
+		{ "opening", "DURATION",
 		  "begins again if there is no media so long after the start (default: 40s)",
 		  TO_DURATION(&options->opening) },
-		{ "silence", "TIME", "begins again if media is missing for so long (default: 10s)",
+		{ "silence", "DURATION",
+		  "begins again if media is missing for so long (default: 10s)",
 		  TO_DURATION(&options->silence) },
 	};
 	struct fault fault = FAULT_INITIAL;

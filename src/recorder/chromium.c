@@ -473,6 +473,9 @@ struct chromium_news chromium_next(struct chromium *chromium, struct arena *aren
 	struct slice message;
 	ssize_t got;
 
+	/* Debian starts it by a shell, which ends with it. */
+	if (chromium->child.is_ended)
+		return ended(chromium, arena);
 	write_unsent(chromium);
 	(void)tail_read(&chromium->says);
 	for (;;) {

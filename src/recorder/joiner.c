@@ -458,11 +458,15 @@ static bool take_piece(struct joiner *joiner, struct fault *fault)
 	return true;
 }
 
+/* The page says how long a chunk is, the file how long its packets are. */
+#define PIECE_INEXACT_MS 500
+
 static bool take_file(struct joiner *joiner, struct fault *fault)
 {
 	struct recorded_file *file = &joiner->files[joiner->files_count];
 	const int64_t length = cuts_length(joiner->pieces + joiner->index,
 					   joiner->file_end - joiner->index);
+	const int64_t inexact = PIECE_INEXACT_MS * (int64_t)(joiner->file_end - joiner->index);
 	char path[PART_PATH_SIZE];
 	struct figures figures;
 	struct stat status;
@@ -472,7 +476,8 @@ static bool take_file(struct joiner *joiner, struct fault *fault)
 		return false;
 	for (size_t i = joiner->index; i < joiner->file_end; i++)
 		pictures += joiner->items[i].figures.pictures;
-	if (!is_enough(figures.pictures, pictures) || !is_enough(figures.length_ms, length))
+	if (!is_enough(figures.pictures, pictures) ||
+	    !is_enough(figures.length_ms + inexact, length))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "the joined file has %lld of %lld pictures and %lld of %lld ms",
 				   (long long)figures.pictures, (long long)pictures,

@@ -90,6 +90,11 @@ static const char page[] =
 	"</script>\n";
 /* clang-format on */
 
+struct slice test_page(void)
+{
+	return SLICE(page);
+}
+
 const char *test_page_url(struct arena *arena)
 {
 	const struct slice text = text_base64(arena, SLICE(page));

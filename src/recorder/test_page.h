@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 
+/* Returns its HTML. */
+struct slice test_page(void);
 /* Returns it as a data: URL, in the arena. */
 const char *test_page_url(struct arena *arena);
 

@@ -582,7 +582,9 @@ static void begin_next_part(struct work_stand *stand, struct work *work)
 	}
 	if (now < work->next_at)
 		return;
-	if (work->order_asked_at == 0) {
+	/* Without a page, the media server was not there: the next order may have one. */
+	if (work->order_asked_at == 0 || (!work->needs_order && !order_has_page(work->order) &&
+					  now - work->order_asked_at >= ORDER_PATIENCE)) {
 		work->order_asked_at = now;
 		work->needs_order = stand->has_changed = true;
 	}

@@ -25,14 +25,14 @@ logged_events()
 		sed 's/.*"\(.*\)"/\1/' | LC_ALL=C sort -u
 }
 
-# Checks that the page has each of them, and no other.
+# Checks that the page of the service, or that of the recorder, has each of them, and no other.
 check_events()
 {
 	logged=$(cd "$source" && logged_events)
 	described=$(sed -n 's/^\.It Li \([a-z_]*\) Pq [a-z, ]*$/\1/p' \
-		"$source/packaging/man/anteroom-serve.8")
+		"$source/packaging/man/anteroom-serve.8" "$source/packaging/man/anteroom-record.8" | LC_ALL=C sort)
 	[ "$logged" = "$described" ] || {
-		say "$test: anteroom-serve.8, Log messages: events that it lacks, that it has twice, or that do not exist:"
+		say "$test: anteroom-serve.8, Log messages, and anteroom-record.8, LOG: events that it lacks, that it has twice, or that do not exist:"
 		printf '%s\n' "$logged" "$described" | sort | awk '{ n[$0]++ } END { for (i in n) if (n[i] != 2) print i }'
 		exit 1
 	}
@@ -302,12 +302,15 @@ check_commands()
 		sed 's/\\-/-/g' "$pages/anteroom.1" | grep -q "^\.Cm $command\( \|\$\)" ||
 			fail "anteroom.1 does not have $command"
 		# shellcheck disable=SC2086
-		[ "$command" = serve ] || check_options "$pages/anteroom.1" $command
+		case $command in serve | record) ;; *) check_options "$pages/anteroom.1" $command ;; esac
 	done <commands.help
 	check_no_other_option "$pages/anteroom.1"
 	: >options.all
 	check_options "$pages/anteroom-serve.8" serve
 	check_no_other_option "$pages/anteroom-serve.8"
+	: >options.all
+	check_options "$pages/anteroom-record.8" record
+	check_no_other_option "$pages/anteroom-record.8"
 }
 
 # Prints the members of roles, settings and destinations, a line each.

@@ -1,0 +1,405 @@
+/* See kit.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kit.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "directory.h"
+#include "recorder/children.h"
+#include "recorder/test_page.h"
+
+#define WAIT_MOST 120000
+#define KEY "test.0123456789abcdef0123456789abcdef"
+#define NOBODY 65534
+
+bool has_program(const char *name)
+{
+	return program_exists(name);
+}
+
+/* ---- the stand-in for the service ---- */
+
+static json_t *time_json(int64_t time)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(time, text);
+	return json_string(text);
+}
+
+static void hear(struct heard *heard, const json_t *report)
+{
+	const json_t *work = json_array_get(json_object_get(report, "works"), 0);
+	const json_t *file = json_array_get(json_object_get(work, "files"), 0);
+	const char *state = json_string_value(json_object_get(work, "state"));
+	const char *error = json_string_value(json_object_get(work, "error"));
+
+	heard->reports++;
+	heard->n = json_integer_value(json_object_get(report, "n"));
+	(void)snprintf(heard->boot, sizeof heard->boot, "%s",
+		       json_string_value(json_object_get(report, "boot")));
+	(void)snprintf(heard->folder, sizeof heard->folder, "%s",
+		       json_string_value(json_object_get(report, "folder")));
+	heard->works = json_array_size(json_object_get(report, "works"));
+	(void)snprintf(heard->state, sizeof heard->state, "%s", state == NULL ? "" : state);
+	(void)snprintf(heard->error, sizeof heard->error, "%s", error == NULL ? "" : error);
+	heard->part = json_integer_value(json_object_get(work, "part"));
+	heard->recorded_ms = json_integer_value(json_object_get(work, "recorded_ms"));
+	heard->gaps = (int64_t)json_array_size(json_object_get(work, "gaps"));
+	heard->files = json_array_size(json_object_get(work, "files"));
+	heard->file_ms = json_integer_value(json_object_get(file, "duration_ms"));
+	heard->file_width = json_integer_value(json_object_get(file, "width"));
+}
+
+static bool needs_order(const json_t *report)
+{
+	const json_t *needs = json_object_get(report, "needs");
+
+	for (size_t i = 0; i < json_array_size(needs); i++) {
+		const char *what =
+			json_string_value(json_object_get(json_array_get(needs, i), "what"));
+
+		if (what != NULL && strcmp(what, "order") == 0)
+			return true;
+	}
+	return false;
+}
+
+static json_t *make_order(const struct stand_in *stand_in)
+{
+	json_t *order = json_pack("{s:s, s:{s:s,s:s}, s:{s:i,s:i,s:i,s:i,s:i,s:b}, s:s}", "page",
+				  "/record/", "join", "url", "ws://127.0.0.1:9/", "token", "secret",
+				  "look", "width", 640, "height", 360, "fps", 25, "video_kbps", 400,
+				  "audio_kbps", 96, "chat", 0, "dir", FOLDER_OF_JOB);
+
+	if (stand_in->stopped_at != 0)
+		json_object_set_new(order, "stopped_at", time_json(stand_in->stopped_at));
+	if (stand_in->paused_to != 0)
+		json_object_set_new(order, "pauses",
+				    json_pack("[{s:o,s:o}]", "from",
+					      time_json(stand_in->paused_from), "to",
+					      time_json(stand_in->paused_to)));
+	return order;
+}
+
+static char *answer_report(struct stand_in *stand_in, const char *body)
+{
+	json_t *report = json_loads(body, 0, NULL), *answer, *work;
+	char *text;
+
+	hear(&stand_in->heard, report);
+	answer = json_pack("{s:o, s:I, s:i, s:i, s:[]}", "now", time_json(clock_now(&clock_system)),
+			   "n", (json_int_t)stand_in->heard.n, "every_ms", 200, "lease_ms", 15000,
+			   "works");
+	if (stand_in->want != NULL) {
+		work = json_pack("{s:s, s:s, s:i, s:s, s:I, s:I}", "account", ACCOUNT, "job", JOB,
+				 "epoch", 1, "want", stand_in->want, "rev",
+				 (json_int_t)stand_in->rev, "inside", (json_int_t)stand_in->inside);
+		if (needs_order(report))
+			json_object_set_new(work, "order", make_order(stand_in));
+		json_array_append_new(json_object_get(answer, "works"), work);
+	}
+	text = json_dumps(answer, JSON_COMPACT);
+	json_decref(answer);
+	json_decref(report);
+	return text;
+}
+
+static char *serve_stand_in(void *context, const struct received *received, int *status)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+				   "Connection: close\r\nContent-Length: ";
+	struct stand_in *stand_in = context;
+	const struct slice page = test_page();
+	char *text;
+
+	if (strstr(received->path, "/report") == NULL) {
+		const size_t most = sizeof head + page.size + 64;
+
+		text = malloc(most);
+		(void)snprintf(text, most, "%s%zu\r\n\r\n%s", head, page.size, page.data);
+		return text;
+	}
+	pthread_mutex_lock(&stand_in->lock);
+	*status = stand_in->status;
+	text = *status == 200 ? answer_report(stand_in, received->body)
+			      : strdup("{\"message\":\"not now\"}");
+	pthread_cond_broadcast(&stand_in->changed);
+	pthread_mutex_unlock(&stand_in->lock);
+	return text;
+}
+
+void stand_in_open(struct stand_in *stand_in)
+{
+	*stand_in = (struct stand_in){ .status = 200, .inside = 2, .rev = 1 };
+	pthread_mutex_init(&stand_in->lock, NULL);
+	clock_condition_init(&stand_in->changed);
+	stand_in->receiver = receiver_open();
+	receiver_serve(stand_in->receiver, serve_stand_in, stand_in);
+}
+
+void stand_in_close(struct stand_in *stand_in)
+{
+	receiver_close(stand_in->receiver);
+	pthread_cond_destroy(&stand_in->changed);
+	pthread_mutex_destroy(&stand_in->lock);
+}
+
+void stand_in_want(struct stand_in *stand_in, const char *want)
+{
+	pthread_mutex_lock(&stand_in->lock);
+	stand_in->want = want;
+	if (want != NULL && strcmp(want, "stop") == 0)
+		stand_in->stopped_at = clock_now(&clock_system);
+	if (want != NULL && strcmp(want, "pause") == 0)
+		stand_in->paused_from = clock_now(&clock_system);
+	else if (stand_in->paused_from != 0 && stand_in->paused_to == 0)
+		stand_in->paused_to = clock_now(&clock_system);
+	pthread_mutex_unlock(&stand_in->lock);
+}
+
+void stand_in_answer(struct stand_in *stand_in, int status)
+{
+	pthread_mutex_lock(&stand_in->lock);
+	stand_in->status = status;
+	pthread_mutex_unlock(&stand_in->lock);
+}
+
+struct heard stand_in_wait(struct stand_in *stand_in, const char *state, int64_t part,
+			   int64_t recorded_ms)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	struct heard heard;
+
+	pthread_mutex_lock(&stand_in->lock);
+	while ((strcmp(stand_in->heard.state, state) != 0 || stand_in->heard.part < part ||
+		stand_in->heard.recorded_ms < recorded_ms) &&
+	       clock_monotonic() < until)
+		clock_wait(&stand_in->changed, &stand_in->lock, 100);
+	heard = stand_in->heard;
+	pthread_mutex_unlock(&stand_in->lock);
+	ck_assert_msg(strcmp(heard.state, state) == 0 && heard.part >= part &&
+			      heard.recorded_ms >= recorded_ms,
+		      "%s, part %lld, %lld ms: %s", heard.state, (long long)heard.part,
+		      (long long)heard.recorded_ms, heard.error);
+	return heard;
+}
+
+/* ---- the program ---- */
+
+void recorder_prepare(struct recorder_process *recorder)
+{
+	char path[4200];
+	FILE *file;
+
+	recorder->directory = directory_make();
+	recorder->pid = 0;
+	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
+		       recorder->directory);
+	ck_assert_int_eq(mkdir(recorder->folder, 0770), 0);
+	/* Chromium's sandbox does not work for root. */
+	if (geteuid() == 0) {
+		ck_assert_int_eq(chmod(recorder->directory, 0711), 0);
+		ck_assert_int_eq(chown(recorder->folder, NOBODY, NOBODY), 0);
+	}
+	(void)snprintf(path, sizeof path, "%s/key", recorder->directory);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	(void)fputs(KEY "\n", file);
+	(void)fclose(file);
+	ck_assert_int_eq(chmod(path, 0600), 0);
+}
+
+void recorder_start(struct recorder_process *recorder, const struct stand_in *stand_in)
+{
+	const char *named = getenv("ANTEROOM");
+	char url[64], key[4200], log[4200];
+
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rtc",
+		       receiver_port(stand_in->receiver));
+	(void)snprintf(key, sizeof key, "%s/key", recorder->directory);
+	(void)snprintf(log, sizeof log, "%s/log", recorder->directory);
+	recorder->pid = fork();
+	ck_assert_int_ge(recorder->pid, 0);
+	if (recorder->pid == 0) {
+		const int file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+		(void)dup2(file, STDERR_FILENO);
+		(void)unsetenv("TMPDIR");
+		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
+		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
+		      "--media-allow", "127.0.0.1", "--opening", "100s", "--silence", "60s",
+		      (char *)NULL);
+		_exit(127);
+	}
+}
+
+void recorder_signal(struct recorder_process *recorder, int signal_number)
+{
+	int status;
+
+	ck_assert_int_eq(kill(recorder->pid, signal_number), 0);
+	ck_assert_int_eq(waitpid(recorder->pid, &status, 0), recorder->pid);
+	recorder->pid = 0;
+	if (signal_number != SIGKILL)
+		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", status);
+}
+
+/* Returns a child of a process that was started with the debugging pipe; 0 if there is none. */
+static pid_t piped_child(pid_t parent)
+{
+	char path[96], line[4096] = "";
+	struct slice rest;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)parent,
+		       (long)parent);
+	file = fopen(path, "r");
+	if (file == NULL || fgets(line, sizeof line, file) == NULL)
+		line[0] = '\0';
+	if (file != NULL)
+		(void)fclose(file);
+	rest = slice_of(line);
+	while (rest.data != NULL && rest.size > 0) {
+		int64_t pid;
+		char command[4096];
+		size_t size;
+
+		if (!text_integer(text_split(rest, ' ', &rest), &pid))
+			continue;
+		(void)snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)pid);
+		file = fopen(path, "r");
+		size = file == NULL ? 0 : fread(command, 1, sizeof command, file);
+		if (file != NULL)
+			(void)fclose(file);
+		if (memmem(command, size, "--remote-debugging-pipe", 23) != NULL)
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+pid_t recorder_chromium(const struct recorder_process *recorder)
+{
+	const pid_t shell = piped_child(recorder->pid);
+	const pid_t chromium = shell == 0 ? 0 : piped_child(shell);
+
+	/* Debian starts it by a shell. */
+	return chromium == 0 ? shell : chromium;
+}
+
+void recorder_remove(struct recorder_process *recorder)
+{
+	if (recorder->pid != 0) {
+		(void)kill(recorder->pid, SIGKILL);
+		(void)waitpid(recorder->pid, NULL, 0);
+	}
+	directory_remove(recorder->directory);
+}
+
+/* ---- files ---- */
+
+char *output_of(size_t *size, const char *format, ...)
+{
+	char command[8192], *text = NULL;
+	size_t capacity = 0;
+	va_list arguments;
+	FILE *out;
+
+	va_start(arguments, format);
+	(void)vsnprintf(command, sizeof command, format, arguments);
+	va_end(arguments);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	*size = 0;
+	do {
+		capacity += 65536;
+		text = realloc(text, capacity + 1);
+		ck_assert_ptr_nonnull(text);
+		*size += fread(text + *size, 1, capacity - *size, out);
+	} while (*size == capacity);
+	text[*size] = '\0';
+	ck_assert_msg(pclose(out) == 0, "%s", command);
+	return text;
+}
+
+int64_t pictures_of(const char *path)
+{
+	size_t size;
+	char *text = output_of(&size,
+			       "ffprobe -v error -count_packets -select_streams v:0 -show_entries "
+			       "stream=nb_read_packets -of csv=p=0 '%s'",
+			       path);
+	const int64_t pictures = strtoll(text, NULL, 10);
+
+	free(text);
+	return pictures;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+#define RATE 8000 /* of the sound */
+#define PICTURE_MS 20
+#define TIMES_MOST 1000
+
+int64_t beeps_to_flashes(const char *path, int64_t *beeps)
+{
+	int64_t flashes[TIMES_MOST], distances[TIMES_MOST];
+	size_t pictures, bytes, flashes_count = 0, count = 0;
+	char *shown = output_of(
+		&pictures, "ffmpeg -v error -i '%s' -vf scale=1:1,format=gray,fps=50 -f rawvideo -",
+		path);
+	char *heard = output_of(&bytes, "ffmpeg -v error -i '%s' -ac 1 -ar 8000 -f s16le -", path);
+	bool is_loud = false;
+	size_t silent_since = 0;
+
+	for (size_t i = 1; i < pictures && flashes_count < TIMES_MOST; i++) {
+		if ((unsigned char)shown[i] > 120 && (unsigned char)shown[i - 1] <= 120)
+			flashes[flashes_count++] = (int64_t)i * PICTURE_MS;
+	}
+	for (size_t i = 0; i + 1 < bytes && count < TIMES_MOST; i += 2) {
+		int16_t sample;
+
+		memcpy(&sample, heard + i, sizeof sample);
+		if (sample > -1500 && sample < 1500) {
+			is_loud = is_loud && i - silent_since < RATE / 10 * 2;
+			continue;
+		}
+		silent_since = i;
+		if (!is_loud) {
+			const int64_t at = (int64_t)i / 2 * 1000 / RATE;
+			int64_t nearest = INT64_MAX;
+
+			for (size_t k = 0; k < flashes_count; k++) {
+				const int64_t apart = llabs(flashes[k] - at);
+
+				nearest = apart < nearest ? apart : nearest;
+			}
+			distances[count++] = nearest;
+		}
+		is_loud = true;
+	}
+	free(shown);
+	free(heard);
+	*beeps = (int64_t)count;
+	if (count == 0)
+		return INT64_MAX;
+	qsort(distances, count, sizeof distances[0], compare_numbers);
+	return distances[(count - 1) * 9 / 10];
+}

@@ -1,0 +1,83 @@
+/* What the tests of the recorder share: a stand-in for the service, the program itself, and what a
+ * file shows and sounds like.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_RECORDER_KIT_H
+#define TESTS_RECORDER_KIT_H
+
+#include <check.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "receiver.h"
+#include "recorder/contract.h"
+
+#define ACCOUNT "65fa3c41b2d9e07718c4a0f1"
+#define JOB "65fa3c41b2d9e07718c4a0f2"
+#define ROOM "65fa3c41b2d9e07718c4a0f3"
+#define FOLDER_OF_JOB ACCOUNT "/" ROOM "/" JOB
+
+/* Returns whether the programs are installed, which `name` says. */
+bool has_program(const char *name);
+
+/* What the stand-in has heard in the last report. */
+struct heard {
+	int64_t reports, n, part, recorded_ms, gaps;
+	char boot[REPORT_BOOT_SIZE], folder[80], state[16], error[400];
+	size_t works, files;
+	int64_t file_ms, file_width;
+};
+
+/* A service with one job. */
+struct stand_in {
+	struct receiver *receiver;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Set by the test, with the lock. */
+	const char *want; /* NULL: it does not list the job */
+	int status; /* of its responses */
+	int64_t inside, rev, stopped_at;
+	int64_t paused_from, paused_to;
+	struct heard heard;
+};
+
+void stand_in_open(struct stand_in *stand_in);
+void stand_in_close(struct stand_in *stand_in);
+/* Sets what is wanted. A stop has the time of now. */
+void stand_in_want(struct stand_in *stand_in, const char *want);
+void stand_in_answer(struct stand_in *stand_in, int status);
+/* Waits until the last report has this state, and at least so many parts and milliseconds; at most
+ * two minutes, then the test fails. Returns what was heard. */
+struct heard stand_in_wait(struct stand_in *stand_in, const char *state, int64_t part,
+			   int64_t recorded_ms);
+
+/* A recorder: `anteroom record` with a folder of its own. */
+struct recorder_process {
+	char *directory; /* of the test */
+	char folder[4096];
+	pid_t pid;
+};
+
+void recorder_prepare(struct recorder_process *recorder);
+void recorder_start(struct recorder_process *recorder, const struct stand_in *stand_in);
+/* Sends the signal, and waits for the end. */
+void recorder_signal(struct recorder_process *recorder, int signal_number);
+/* Returns the process of the recorder's Chromium, 0 if there is none. */
+pid_t recorder_chromium(const struct recorder_process *recorder);
+void recorder_remove(struct recorder_process *recorder);
+
+/* Runs a command of the shell and returns its output, which is freed by the caller. */
+char *output_of(size_t *size, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Returns the number of pictures of a file. */
+int64_t pictures_of(const char *path);
+/* Returns the largest distance of a beep to the next flash in milliseconds, of all but one in ten;
+ * *beeps: their number. */
+int64_t beeps_to_flashes(const char *path, int64_t *beeps);
+
+TCase *recorder_plans(void);
+TCase *recorder_joining(void);
+TCase *recorder_running(void);
+
+#endif

@@ -1,0 +1,427 @@
+/* What the recorder plans and says: the list of cuts, reports, responses, orders, and the parts in
+ * a folder.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/json_text.h"
+#include "directory.h"
+#include "kit.h"
+#include "recorder/cuts.h"
+#include "recorder/folder.h"
+#include "recorder/part.h"
+#include "suite.h"
+
+#define END INT64_MAX
+#define MOST 6
+
+static struct arena *arena;
+
+static void set_up(void)
+{
+	arena = arena_open();
+}
+
+static void tear_down(void)
+{
+	arena_close(arena);
+}
+
+/* ---- cuts ---- */
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	struct { int64_t begin, chunks; } parts[MOST]; /* chunks of a second each */
+	struct span excluded[MOST];
+	struct { size_t part; int64_t from, to; bool is_whole; } pieces[MOST];
+	struct gap gaps[MOST];
+} plans[] = {
+	{ "a part", { { 1000, 5 } }, { { 0 } }, { { 0, 0, 5000, true } }, { { 0 } } },
+	{ "two parts", { { 1000, 5 }, { 8000, 3 } }, { { 0 } },
+	  { { 0, 0, 5000, true }, { 1, 0, 3000, true } }, { { 5000, 2000 } } },
+	{ "an overlap belongs to the later part", { { 1000, 5 }, { 4500, 3 } }, { { 0 } },
+	  { { 0, 0, 3500, false }, { 1, 0, 3000, true } }, { { 0 } } },
+	{ "a short part is left out", { { 1000, 5 }, { 3000, 0 }, { 9000, 2 } }, { { 0 } },
+	  { { 0, 0, 5000, true }, { 2, 0, 2000, true } }, { { 5000, 3000 } } },
+	{ "the stop", { { 1000, 5 }, { 8000, 3 } }, { { 9500, END } },
+	  { { 0, 0, 5000, true }, { 1, 0, 1500, false } }, { { 5000, 2000 } } },
+	{ "a stop before the second part", { { 1000, 5 }, { 8000, 3 } }, { { 7000, END } },
+	  { { 0, 0, 5000, true } }, { { 0 } } },
+	{ "pauses, not sorted", { { 1000, 9 } }, { { 7000, 8000 }, { 3500, 4000 } },
+	  { { 0, 0, 2500, false }, { 0, 3000, 6000, false }, { 0, 7000, 9000, false } },
+	  { { 2500, 500 }, { 5500, 1000 } } },
+	{ "pauses within each other", { { 1000, 9 } }, { { 3000, 8000 }, { 4000, 5000 } },
+	  { { 0, 0, 2000, false }, { 0, 7000, 9000, false } }, { { 2000, 5000 } } },
+	{ "a pause over the end of a part", { { 1000, 3 }, { 6000, 3 } }, { { 3000, 7000 } },
+	  { { 0, 0, 2000, false }, { 1, 1000, 3000, false } }, { { 2000, 4000 } } },
+	{ "a piece too short to be cut out", { { 1000, 4 } }, { { 2000, 3000 }, { 3100, 4000 } },
+	  { { 0, 0, 1000, false }, { 0, 3000, 4000, false } }, { { 1000, 2000 } } },
+	{ "everything is excluded", { { 1000, 4 } }, { { 0, END } }, { { 0 } }, { { 0 } } },
+	{ "nothing", { { 0 } }, { { 0 } }, { { 0 } }, { { 0 } } },
+};
+/* clang-format on */
+
+START_TEST(parts_are_cut)
+{
+	struct part_media parts[MOST];
+	struct chunk chunks[MOST][10];
+	struct span excluded[MOST];
+	struct piece *pieces;
+	struct gap *gaps;
+	size_t parts_count = 0, excluded_count = 0, wanted = 0, n;
+
+	for (; plans[_i].parts[parts_count].begin > 0; parts_count++) {
+		const int64_t begin = plans[_i].parts[parts_count].begin;
+		const int64_t count = plans[_i].parts[parts_count].chunks;
+
+		for (int64_t k = 0; k < count; k++)
+			chunks[parts_count][k] = (struct chunk){ begin + 1000 * (k + 1),
+								 1000 * (k + 1) };
+		parts[parts_count] = (struct part_media){ chunks[parts_count], (size_t)count };
+	}
+	for (; plans[_i].excluded[excluded_count].to > 0; excluded_count++)
+		excluded[excluded_count] = plans[_i].excluded[excluded_count];
+	n = cuts_make(arena, parts, parts_count, excluded, excluded_count, &pieces);
+	while (plans[_i].pieces[wanted].to > 0)
+		wanted++;
+	ck_assert_msg(n == wanted, "%s: %zu pieces", plans[_i].name, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(pieces[i].part == plans[_i].pieces[i].part &&
+				      pieces[i].from_ms == plans[_i].pieces[i].from &&
+				      pieces[i].to_ms == plans[_i].pieces[i].to &&
+				      pieces[i].is_whole == plans[_i].pieces[i].is_whole,
+			      "%s: piece %zu of part %zu from %lld to %lld", plans[_i].name, i,
+			      pieces[i].part, (long long)pieces[i].from_ms,
+			      (long long)pieces[i].to_ms);
+	n = cuts_gaps(arena, pieces, n, &gaps);
+	for (wanted = 0; plans[_i].gaps[wanted].missing_ms > 0;)
+		wanted++;
+	ck_assert_msg(n == wanted, "%s: %zu gaps", plans[_i].name, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(gaps[i].at_ms == plans[_i].gaps[i].at_ms &&
+				      gaps[i].missing_ms == plans[_i].gaps[i].missing_ms,
+			      "%s: at %lld, %lld missing", plans[_i].name, (long long)gaps[i].at_ms,
+			      (long long)gaps[i].missing_ms);
+}
+END_TEST
+
+/* ---- reports ---- */
+
+#define LONG 1199
+
+/* Sixteen works with all that they may have. */
+START_TEST(a_report_is_never_too_long)
+{
+	struct work_news works[REPORT_WORKS_MOST];
+	struct gap gaps[150];
+	struct recorded_file files[FILES_MOST] = { { .name = "recording.mp4",
+						     .bytes = INT64_MAX } };
+	char error[LONG + 1];
+	struct report report = {
+		.boot = "0123456789abcdefghijkl",
+		.folder = "folder",
+		.n = 7,
+		.slots = 1,
+		.busy = 0.125,
+		.works = works,
+		.works_count = REPORT_WORKS_MOST,
+	};
+	struct slice text;
+	json_t *json;
+
+	/* 300 characters of four bytes, of which JSON needs no escape. */
+	for (size_t i = 0; i < LONG; i += 4)
+		memcpy(error + i, "\xf0\x9f\x98\x80", i + 4 > LONG ? LONG - i : 4);
+	error[LONG - LONG % 4] = '\0';
+	for (size_t i = 0; i < 150; i++)
+		gaps[i] = (struct gap){ INT64_MAX - (int64_t)i, INT64_MAX };
+	for (size_t i = 0; i < REPORT_WORKS_MOST; i++)
+		works[i] = (struct work_news){
+			.account = ACCOUNT,
+			.job = JOB,
+			.state = WORK_SENDING,
+			.media_at = 1764500000123,
+			.gaps = gaps,
+			.gaps_count = _i == 0 ? 150 : 0,
+			.files = files,
+			.files_count = 1,
+			.error = error,
+			.needs_put = true,
+		};
+	text = report_write(arena, &report);
+	ck_assert_uint_le(text.size, REPORT_MOST);
+	json = json_text_read(arena, text, NULL);
+	ck_assert_ptr_nonnull(json);
+	ck_assert_uint_eq(json_array_size(json_object_get(json, "works")), REPORT_WORKS_MOST);
+	ck_assert_uint_eq(json_array_size(json_object_get(json, "needs")), REPORT_WORKS_MOST);
+	json = json_array_get(json_object_get(json, "works"), 3);
+	ck_assert_str_eq(json_string_value(json_object_get(json, "state")), "sending");
+	ck_assert_str_eq(json_string_value(json_object_get(json, "media_at")),
+			 "2025-11-30T10:53:20.123Z");
+	/* The gaps are left out first. */
+	ck_assert_uint_eq(json_array_size(json_object_get(json, "gaps")), 0);
+	ck_assert_ptr_nonnull(json_object_get(json, "error"));
+}
+END_TEST
+
+START_TEST(a_report_has_the_newest_gaps)
+{
+	struct gap gaps[150];
+	const struct work_news work = {
+		.account = ACCOUNT,
+		.job = JOB,
+		.gaps = gaps,
+		.gaps_count = 150,
+		.error = "",
+		.needs_order = true,
+	};
+	const struct report report = {
+		.boot = "b", .folder = "f", .works = &work, .works_count = 1
+	};
+	json_t *json;
+
+	for (size_t i = 0; i < 150; i++)
+		gaps[i] = (struct gap){ (int64_t)i, 200 };
+	json = json_text_read(arena, report_write(arena, &report), NULL);
+	ck_assert_ptr_nonnull(json);
+	json = json_object_get(json_array_get(json_object_get(json, "works"), 0), "gaps");
+	ck_assert_uint_eq(json_array_size(json), REPORT_GAPS_MOST);
+	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(json, 0), "at_ms")), 50);
+}
+END_TEST
+
+/* ---- responses ---- */
+
+#define NOW "\"now\":\"2025-11-30T10:53:20.123Z\",\"n\":5"
+#define WORKS(work) \
+	"{\"now\":\"2025-11-30T10:53:20.123Z\",\"n\":5,\"every_ms\":1000,\"lease_ms\":15000," \
+	"\"works\":[" work "]}"
+#define IDS "\"account\":\"" ACCOUNT "\",\"job\":\"" JOB "\""
+#define RUN IDS ",\"epoch\":2,\"rev\":3,\"inside\":4,\"want\":"
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	bool is_read;
+} answers[] = {
+	{ WORKS(""), true },
+	{ WORKS("{" RUN "\"run\"}"), true },
+	{ WORKS("{" RUN "\"stop\",\"order\":{\"dir\":\"a/b\"},\"other\":1}"), true },
+	{ WORKS("{" IDS ",\"want\":\"drop\",\"erase\":true}"), true },
+	{ WORKS("{" IDS ",\"want\":\"run\"}"), false },
+	{ WORKS("{" RUN "\"dance\"}"), false },
+	{ WORKS("{\"account\":\"../../etc\",\"job\":\"" JOB "\",\"want\":\"drop\"}"), false },
+	{ WORKS("7"), false },
+	{ "{\"now\":\"soon\",\"n\":5,\"every_ms\":1000,\"lease_ms\":15000,\"works\":[]}", false },
+	{ "{" NOW ",\"every_ms\":0,\"lease_ms\":15000,\"works\":[]}", false },
+	{ "{" NOW ",\"every_ms\":1000,\"lease_ms\":15000}", false },
+	{ "<html>", false },
+	{ "", false },
+};
+/* clang-format on */
+
+START_TEST(a_response_is_read_or_not)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct answer answer;
+
+	ck_assert_msg(answer_read(arena, slice_of(answers[_i].text), &answer, &fault) ==
+			      answers[_i].is_read,
+		      "%s", answers[_i].text);
+	if (answers[_i].is_read) {
+		ck_assert_int_eq(answer.now, 1764500000123);
+		ck_assert_int_eq(answer.n, 5);
+	}
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *folder;
+	bool is_taken;
+} folders[] = {
+	{ FOLDER_OF_JOB, true },
+	{ "a", true },
+	{ "", false },
+	{ "/a", false },
+	{ "a/", false },
+	{ "a//b", false },
+	{ "../a", false },
+	{ "a/../b", false },
+	{ "a/.b", false },
+	{ "a b", false },
+};
+
+static const struct {
+	const char *url, *host;
+} hosts[] = {
+	{ "ws://127.0.0.1:7880", "127.0.0.1" },
+	{ "wss://Media.Example.org/path", "media.example.org" },
+	{ "wss://[2001:db8::1]:443", "[2001:db8::1]" },
+	{ "wss://media.example.org:99999", NULL },
+	{ "nothing", NULL },
+};
+/* clang-format on */
+
+START_TEST(a_folder_is_made_of_names)
+{
+	const json_t *order = arena_json(arena, json_pack("{s:s}", "dir", folders[_i].folder));
+
+	ck_assert_msg(order_has_folder(order) == folders[_i].is_taken, "%s", folders[_i].folder);
+}
+END_TEST
+
+START_TEST(a_media_server_has_a_host)
+{
+	/* As it is in the order, and as the service answers people. */
+	const json_t *plain = arena_json(arena,
+					 json_pack("{s:{s:s}}", "join", "url", hosts[_i].url));
+	const json_t *nested =
+		arena_json(arena, json_pack("{s:{s:{s:s}}}", "join", "join", "url", hosts[_i].url));
+	const char *host = order_media_host(arena, plain);
+
+	if (hosts[_i].host == NULL) {
+		ck_assert_ptr_null(host);
+		return;
+	}
+	ck_assert_str_eq(host, hosts[_i].host);
+	ck_assert_str_eq(order_media_host(arena, nested), hosts[_i].host);
+}
+END_TEST
+
+START_TEST(a_kept_order_has_no_token)
+{
+	const json_t *order = arena_json(
+		arena, json_pack("{s:s, s:{s:s}, s:{s:[s]}, s:s}", "page", "/record/", "join",
+				 "token", "SECRET", "rtmp", "urls", "rtmp://x/SECRET", "dir", "a"));
+	const struct slice text = order_kept(arena, order, "r1", 4);
+
+	ck_assert_ptr_null(memmem(text.data, text.size, "SECRET", 6));
+	ck_assert_ptr_nonnull(memmem(text.data, text.size, "\"epoch\":4", 9));
+}
+END_TEST
+
+/* ---- the folder ---- */
+
+START_TEST(parts_are_found_in_their_order)
+{
+	char *directory = directory_make(), path[PART_PATH_SIZE];
+	struct fault fault = FAULT_INITIAL;
+	struct kept_part *parts;
+	struct part part;
+	int64_t number = 1;
+	FILE *log;
+
+	/* The number that is there already is passed over. */
+	for (int i = 0; i < 11; i++) {
+		number = 1;
+		ck_assert(part_open(&part, directory, 1, &number, &fault));
+		ck_assert_int_eq(number, i + 1);
+		ck_assert(part_append(&part, SLICE("media"), 5000 + i, 1000, 6000, &fault));
+		ck_assert(part_append(&part, SLICE("more"), 6000 + i, 2000, 7000, &fault));
+		part_close(&part);
+	}
+	part_path(directory, 1, 2, ".log", path);
+	log = fopen(path, "a");
+	ck_assert_ptr_nonnull(log);
+	(void)fputs("2 7000 8", log);
+	(void)fclose(log);
+	ck_assert_uint_eq(parts_read(arena, directory, &parts), 11);
+	ck_assert_int_eq(parts[10].number, 11);
+	ck_assert_int_eq(parts[1].bytes, 9);
+	/* The torn line is none. */
+	ck_assert_uint_eq(parts[1].media.count, 2);
+	ck_assert_int_eq(parts[1].media.chunks[1].at, 6001);
+	ck_assert_int_eq(parts[1].media.chunks[1].media_ms, 2000);
+	directory_remove(directory);
+}
+END_TEST
+
+/* One process of a name works with a folder; a restart finds boot and n. */
+START_TEST(a_folder_has_a_mark_and_a_lock)
+{
+	char *directory = directory_make(), path[FOLDER_PATH_SIZE], id[FOLDER_ID_MOST + 1];
+	struct fault fault = FAULT_INITIAL;
+	struct folder first, second;
+	FILE *mark;
+
+	ck_assert(folder_open(&first, directory, &fault));
+	ck_assert_uint_eq(strlen(first.id), 24);
+	(void)snprintf(id, sizeof id, "%s", first.id);
+	ck_assert(folder_lock(&first, "r1", &fault));
+	folder_new_boot(&first);
+	first.n = 41;
+	folder_note(&first);
+	ck_assert(folder_open(&second, directory, &fault));
+	ck_assert_str_eq(second.id, id);
+	ck_assert(!folder_lock(&second, "r1", &fault));
+	ck_assert_ptr_nonnull(strstr(fault_reason(&fault), "another process is the recorder r1"));
+	folder_close(&second);
+	folder_close(&first);
+
+	fault = FAULT_INITIAL;
+	ck_assert(folder_open(&second, directory, &fault) && folder_lock(&second, "r1", &fault));
+	ck_assert_str_eq(second.boot, first.boot);
+	ck_assert_int_eq(second.n, 41);
+	folder_close(&second);
+
+	(void)snprintf(path, sizeof path, "%s/.anteroom", directory);
+	mark = fopen(path, "w");
+	ck_assert_ptr_nonnull(mark);
+	(void)fputs("no id\n", mark);
+	(void)fclose(mark);
+	ck_assert(!folder_open(&second, directory, &fault));
+	directory_remove(directory);
+}
+END_TEST
+
+/* Only what this recorder wrote last is told after a restart. */
+START_TEST(leftovers_are_of_this_recorder)
+{
+	static const char *const names[] = { ACCOUNT "-" JOB, ACCOUNT "-" ROOM, "something" };
+	char *directory = directory_make(), path[FOLDER_PATH_SIZE];
+	struct fault fault = FAULT_INITIAL;
+	struct leftover *leftovers;
+	struct folder folder;
+
+	ck_assert(folder_open(&folder, directory, &fault));
+	for (size_t i = 0; i < 3; i++) {
+		(void)snprintf(path, sizeof path, "%s/incoming/%s", directory, names[i]);
+		ck_assert_int_eq(mkdir(path, 0770), 0);
+		(void)snprintf(path, sizeof path, "%s/incoming/%s/order.json", directory, names[i]);
+		ck_assert(small_file_write(path,
+					   i == 1 ? SLICE("{\"recorder\":\"r2\",\"epoch\":3}")
+						  : SLICE("{\"recorder\":\"r1\",\"epoch\":3}"),
+					   &fault));
+	}
+	ck_assert_uint_eq(folder_leftovers(&folder, arena, "r1", &leftovers), 1);
+	ck_assert_str_eq(leftovers[0].job, JOB);
+	ck_assert_int_eq(leftovers[0].epoch, 3);
+	directory_remove(directory);
+}
+END_TEST
+
+TCase *recorder_plans(void)
+{
+	TCase *planned = tcase_create("plans");
+
+	tcase_add_checked_fixture(planned, set_up, tear_down);
+	tcase_add_loop_test(planned, parts_are_cut, 0, ROWS(plans));
+	tcase_add_loop_test(planned, a_report_is_never_too_long, 0, 2);
+	tcase_add_test(planned, a_report_has_the_newest_gaps);
+	tcase_add_loop_test(planned, a_response_is_read_or_not, 0, ROWS(answers));
+	tcase_add_loop_test(planned, a_folder_is_made_of_names, 0, ROWS(folders));
+	tcase_add_loop_test(planned, a_media_server_has_a_host, 0, ROWS(hosts));
+	tcase_add_test(planned, a_kept_order_has_no_token);
+	tcase_add_test(planned, parts_are_found_in_their_order);
+	tcase_add_test(planned, a_folder_has_a_mark_and_a_lock);
+	tcase_add_test(planned, leftovers_are_of_this_recorder);
+	return planned;
+}

@@ -1,0 +1,157 @@
+/* A recorder with a Chromium, a stand-in for the service, and a page that flashes and beeps.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kit.h"
+#include "suite.h"
+
+static struct stand_in stand_in;
+static struct recorder_process recorder;
+
+static void set_up(void)
+{
+	stand_in_open(&stand_in);
+	recorder_prepare(&recorder);
+}
+
+static void tear_down(void)
+{
+	recorder_remove(&recorder);
+	stand_in_close(&stand_in);
+}
+
+/* Stops, and checks the one file: its length is that of all parts, and all their pictures are
+ * there. */
+static void stop_and_check_file(void)
+{
+	char path[4200];
+	struct heard heard;
+	int64_t beeps, apart, pictures;
+
+	stand_in_want(&stand_in, "stop");
+	heard = stand_in_wait(&stand_in, "done", 1, 1);
+	ck_assert_uint_eq(heard.files, 1);
+	ck_assert_int_eq(heard.file_width, 640);
+	/* What came behind the stop is cut out. */
+	ck_assert_int_ge(heard.file_ms, heard.recorded_ms - 4000);
+	ck_assert_int_le(heard.file_ms, heard.recorded_ms + 200);
+	(void)snprintf(path, sizeof path, "%s/" FOLDER_OF_JOB "/recording.mp4", recorder.folder);
+	ck_assert_int_eq(access(path, R_OK), 0);
+	pictures = pictures_of(path);
+	ck_assert_msg(pictures * 1000 >= heard.file_ms * 10, "%lld pictures in %lld ms",
+		      (long long)pictures, (long long)heard.file_ms);
+	apart = beeps_to_flashes(path, &beeps);
+	ck_assert_int_ge(beeps, heard.file_ms / 1000 / 2);
+	ck_assert_msg(apart <= 150, "%lld ms from beep to flash", (long long)apart);
+
+	stand_in_want(&stand_in, "drop");
+	(void)stand_in_wait(&stand_in, "", 0, 0);
+	(void)snprintf(path, sizeof path, "%s/incoming/" ACCOUNT "-" JOB, recorder.folder);
+	ck_assert_int_ne(access(path, F_OK), 0);
+}
+
+/* Everything is killed once while it records: Chromium, then the recorder, which goes on with the
+ * same boot. */
+START_TEST(whatever_is_killed_there_is_one_file)
+{
+	struct heard before, after;
+	pid_t chromium;
+
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	before = stand_in_wait(&stand_in, "running", 1, 2500);
+	chromium = recorder_chromium(&recorder);
+	ck_assert_int_gt(chromium, 0);
+	ck_assert_int_eq(kill(chromium, SIGKILL), 0);
+	before = stand_in_wait(&stand_in, "running", 2, before.recorded_ms + 2500);
+	recorder_signal(&recorder, SIGKILL);
+	recorder_start(&recorder, &stand_in);
+	after = stand_in_wait(&stand_in, "running", 3, before.recorded_ms + 2500);
+	ck_assert_str_eq(after.boot, before.boot);
+	ck_assert_int_gt(after.n, before.n);
+	ck_assert_int_ge(after.gaps, 2);
+	stop_and_check_file();
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+/* A pause takes no media, and an outage of the service stops nothing. */
+START_TEST(a_pause_is_cut_out_and_an_outage_is_not)
+{
+	struct heard before, after;
+
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "running", 1, 3000);
+	stand_in_want(&stand_in, "pause");
+	before = stand_in_wait(&stand_in, "paused", 1, 1);
+	(void)receiver_wait(stand_in.receiver, receiver_count(stand_in.receiver) + 8);
+	after = stand_in_wait(&stand_in, "paused", 1, 1);
+	ck_assert_int_le(after.recorded_ms, before.recorded_ms + 1200);
+	stand_in_want(&stand_in, "run");
+	before = stand_in_wait(&stand_in, "running", 1, after.recorded_ms + 2000);
+	stand_in_answer(&stand_in, 503);
+	(void)receiver_wait(stand_in.receiver, receiver_count(stand_in.receiver) + 12);
+	stand_in_answer(&stand_in, 200);
+	after = stand_in_wait(&stand_in, "running", 1, before.recorded_ms + 2000);
+	ck_assert_int_eq(after.part, 1);
+	stop_and_check_file();
+	/* The recorder ends well while it records, too; the part is whole. */
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+/* A job that the service does not list is not recorded, its parts stay, and it is told. */
+START_TEST(an_unlisted_work_stops_and_stays)
+{
+	char path[4200];
+	struct heard heard;
+
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "running", 1, 2000);
+	stand_in_want(&stand_in, NULL);
+	heard = stand_in_wait(&stand_in, "stopping", 1, 1);
+	ck_assert_uint_eq(heard.works, 1);
+	(void)snprintf(path, sizeof path, "%s/incoming/" ACCOUNT "-" JOB "/e1p1.mkv",
+		       recorder.folder);
+	stand_in_want(&stand_in, "drop");
+	(void)stand_in_wait(&stand_in, "", 0, 0);
+	ck_assert_int_eq(access(path, R_OK), 0);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+/* Nobody is inside: no Chromium, until somebody is. */
+START_TEST(nobody_inside_is_waited_for)
+{
+	stand_in.inside = 0;
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "waiting", 0, 0);
+	ck_assert_int_eq(recorder_chromium(&recorder), 0);
+	pthread_mutex_lock(&stand_in.lock);
+	stand_in.inside = 1;
+	pthread_mutex_unlock(&stand_in.lock);
+	(void)stand_in_wait(&stand_in, "running", 1, 1);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+TCase *recorder_running(void)
+{
+	TCase *running = tcase_create("running");
+
+	tcase_set_timeout(running, 300);
+	tcase_add_checked_fixture(running, set_up, tear_down);
+	tcase_add_test(running, whatever_is_killed_there_is_one_file);
+	tcase_add_test(running, a_pause_is_cut_out_and_an_outage_is_not);
+	tcase_add_test(running, an_unlisted_work_stops_and_stays);
+	tcase_add_test(running, nobody_inside_is_waited_for);
+	return running;
+}

@@ -1,0 +1,27 @@
+/* The recorder: what it plans (plans.c), how it joins (joining.c), and itself with a Chromium and a
+ * stand-in for the service (running.c). The last two need ffmpeg and Chromium, and are left out
+ * where these are not installed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+
+#include "delivery/sender.h"
+#include "kit.h"
+#include "recorder/chromium.h"
+#include "suite.h"
+
+int main(void)
+{
+	Suite *suite = suite_create("recorder");
+
+	suite_add_tcase(suite, recorder_plans());
+	if (has_program("ffmpeg") && has_program("ffprobe"))
+		suite_add_tcase(suite, recorder_joining());
+	else
+		puts("left out: joining and running (need ffmpeg)");
+	if (has_program("ffmpeg") && chromium_find() != NULL && sender_is_built())
+		suite_add_tcase(suite, recorder_running());
+	else
+		puts("left out: running (needs chromium-headless-shell, ffmpeg and libcurl)");
+	return suite_run_apart(suite);
+}
