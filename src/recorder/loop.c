@@ -53,8 +53,9 @@ static bool make_profiles(struct work_stand *stand, struct fault *fault)
 	const char *place = runtime != NULL ? runtime : scratch != NULL ? scratch : "/tmp";
 	struct stat status;
 
-	if (snprintf(stand->profiles, sizeof stand->profiles, "%s/anteroom-record-%ld-%s", place,
-		     (long)geteuid(), stand->options->name) >= PATH_MAX / 2)
+	/* The lock of the folder is that of the profiles too. */
+	if (snprintf(stand->profiles, sizeof stand->profiles, "%s/anteroom-record-%ld-%s-%s", place,
+		     (long)geteuid(), stand->folder.id, stand->options->name) >= PATH_MAX / 2)
 		return fault_cause(fault, FAULT_BAD_REQUEST, ENAMETOOLONG, "cannot use %s", place);
 	if (lstat(stand->profiles, &status) == 0 && S_ISDIR(status.st_mode) &&
 	    status.st_uid == geteuid())
