@@ -374,6 +374,7 @@ static const struct field opened_fields[] = {
 	{ "admission",  ADMISSION, DOC("ask if somebody has to let people in; else missing.") },
 	{ "embed",      LIST_OF(origin_item), MOST(EMBED_ORIGINS_MOST),
 	  DOC("Origins whose pages may show the join page in a frame; missing if there are none.") },
+	{ "recordings", BOOLEAN(), DOC("true if the code lists what was recorded in the room; else missing.") },
 	{ "room_state", OBJECT(opened_state_shape),
 	  DOC("Present with inside: how a page follows it, as the template's settings have it.") },
 	{ "inside",     OBJECT(opened_inside_shape),

@@ -75,7 +75,7 @@ const struct shape recording_asset_list_query = {
 static const struct field presigned_url_query_fields[] = {
 	{ "presign_duration", INTEGER(LINK_SECONDS_LEAST, LINK_SECONDS_MOST), UNIT("s"),
 	  DOC("How long the link is valid. Default: presignDuration of the destination, else three days.") },
-	{ "inline",           BOOLEAN(), DOC("true: browsers show the file instead of saving it.") },
+	{ "inline",           ONE_OF("1", "true"), DOC("Browsers show the file instead of saving it.") },
 };
 const struct shape presigned_url_query = { "PresignedUrlQuery", FIELDS(presigned_url_query_fields) };
 

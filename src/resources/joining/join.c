@@ -119,11 +119,18 @@ static void write_member(struct json_writer *body, const char *name, const json_
 	writer_value(body, name, value != NULL ? value : json_null());
 }
 
+/* True if the service keeps recordings. */
+static bool keeps_recordings(const struct call *call)
+{
+	const struct recordings *recordings = call->environment->recordings;
+
+	return recordings != NULL && recordings->folder != NULL;
+}
+
 /* Finds out whether the room is recorded, or will be by itself; empty if it is not. */
 static bool find_recording(struct call *call, const struct exchange *exchange,
 			   const struct backend *backend, struct slice *word, struct fault *fault)
 {
-	const struct recordings *recordings = call->environment->recordings;
 	struct job *jobs;
 	int64_t since;
 	size_t n = 0;
@@ -141,7 +148,7 @@ static bool find_recording(struct call *call, const struct exchange *exchange,
 		    job_people_see(&jobs[i], &since) != SEES_NOTHING)
 			*word = SLICE("running");
 	}
-	if (word->size == 0 && recordings != NULL && recordings->folder != NULL &&
+	if (word->size == 0 && keeps_recordings(call) &&
 	    recording_starting(call, &exchange->subject.template) != NULL)
 		*word = SLICE("automatic");
 	return true;
@@ -200,6 +207,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 			writer_text(&body, NULL, text_split(rest, ',', &rest));
 		writer_close(&body, ']');
 	}
+	if (keeps_recordings(call) && media_lacks_to_start(role_shown, "browserRecording") == NULL)
+		writer_value(&body, "recordings", json_true());
 	return find_recording(call, exchange, backend, &recording, fault) &&
 	       live_answer_opened(call, &room->id, &exchange->subject.template, role_shown, backend,
 				  recording, &body, fault);

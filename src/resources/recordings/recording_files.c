@@ -96,7 +96,7 @@ struct slice recording_link(struct call *call, const struct asset *asset, int64_
 bool recording_answer_link(struct call *call, const struct asset *asset, struct fault *fault)
 {
 	const json_t *sent = json_object_get(call->query, "presign_duration");
-	const bool is_inline = json_is_true(json_object_get(call->query, "inline"));
+	const bool is_inline = json_object_get(call->query, "inline") != NULL;
 	struct json_writer body = writer_begin(call->arena, false);
 	const int64_t seconds = sent != NULL		     ? json_integer_value(sent)
 				: asset->presign_seconds > 0 ? (int64_t)asset->presign_seconds
