@@ -68,9 +68,10 @@ letters()
 embedding='https://app.example.org https://other.example.org:8443'
 embed="/frame[-_]ancestors.*'none'/s|'none'\\(\"*\\)\$|$embedding\\1|"
 
-# check_rights PAGE: the console connects to nothing else, uses no device and is in no frame; the join page, which
-# shows calls, may do the first two, without TLS only if it has none itself, and be in frames of the sites above. The
-# recorder connects as the join page does, and has a worker.
+# check_rights PAGE: the console connects to nothing else, uses no device and is in no frame. The join page, which shows
+# calls, may connect to others and use devices, without TLS only if it has none itself, and be in frames of the sites
+# above. Both play recordings, which may be on other servers. The recorder connects as the join page does, and has a
+# worker.
 check_rights()
 {
 	ancestors="'none'"
@@ -80,7 +81,7 @@ check_rights()
 	https:*) sources=" https: wss:" ;;
 	esac
 	types="'none'"
-	worker=
+	more=" media-src 'self' https:;"
 	case $1 in
 	/join*)
 		case $front_end in
@@ -91,7 +92,7 @@ check_rights()
 		;;
 	/record*)
 		types=anteroom-worker
-		worker=" worker-src 'self';"
+		more=" worker-src 'self';"
 		;;
 	*) sources= ;;
 	esac
@@ -100,7 +101,7 @@ check_rights()
 	*) fail "$front_end: $1: $(cat headers)" ;;
 	esac
 	case "$(header Content-Security-Policy)" in
-	*" img-src 'self';$worker connect-src 'self'$sources; "*) ;;
+	*" img-src 'self';$more connect-src 'self'$sources; "*) ;;
 	*) fail "$front_end: $1: $(header Content-Security-Policy)" ;;
 	esac
 	case "$(header Content-Security-Policy)" in

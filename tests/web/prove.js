@@ -114,6 +114,7 @@ async function calls() {
 	await recorded.recording_calls(browser);
 	await recorded.views_of_recording(browser);
 	await recorded.recordings_at_join(browser);
+	await recorded.recordings_in_console(browser);
 	await recordings.recorded_picture(browser);
 	await recordings.recorded_people();
 	await recordings.recorded_changes();

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, control, enter_call, focused, make_call, note, open_join } from "./call.js";
-import { BASE, SIZES, accessible, button, group, new_page, ok } from "./stand.js";
+import { BASE, SIZES, accessible, button, group, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const ROOM = /\/v2\/recordings\/room\/\w+\/(start|stop|pause|resume)$/;
 const mark = ".recorded:visible .recorded-mark, .recorded-line:visible .recorded-mark";
@@ -318,4 +318,94 @@ export const recordings_at_join = (browser) =>
 		await accessible(after, "recordings of a closed room");
 		await close(after);
 		stand.livekit.stop();
+	});
+
+const DONE = {
+	id: "6925c84100000000000000d1", room_id: "", session_id: "6925c84100000000000000e1", status: "completed", created_at: "2026-01-02T10:00:00.000Z", started_at: "2026-01-02T10:00:03.000Z",
+	updated_at: "2026-01-02T10:42:30.000Z", stopped_at: "2026-01-02T10:42:13.000Z", meeting_url: "", destination: "lessons", started_by: "", stopped_by: "", asset_types: ["room-composite"], type: "recording", room_name: "Algebra",
+	paused: false, interrupted_since: null, reason: "client request", error: "", recorded_seconds: 2530, gaps: 1, not_enforced: ["maxDuration"],
+};
+const FILES = [
+	{ id: "6925c84100000000000000f1", type: "room-composite", path: "file:///a/b/c/recording.mp4", thumbnails: null, metadata: { resolution: { height: 720, width: 1280 }, gaps: [{ at_ms: 60000, missing_ms: 4000 }] }, duration: 2530, size: 250000000, status: "completed", created_at: "2026-01-02T10:43:00.000Z" },
+	{ id: "6925c84100000000000000f2", type: "chat", path: "file:///a/b/c/chat.csv", thumbnails: null, metadata: {}, duration: 0, size: 900, status: "missing", created_at: "2026-01-02T10:43:00.000Z" },
+];
+
+/** What the console shows of recordings, and does with them. */
+export const recordings_in_console = (browser) =>
+	group("recordings in the console", async () => {
+		const { room } = await make_room("Algebra");
+		let jobs = [{ ...DONE, room_id: room.id }];
+		let files = FILES;
+		const asked = [];
+		const page = await new_page(browser);
+		await page.route("**/v2/recordings?*", (route) => {
+			const status = new URL(route.request().url()).searchParams.get("status");
+			return route.fulfill({ json: { limit: 25, last: "", data: jobs.filter((one) => !status || one.status === status) } });
+		});
+		await page.route(`**/v2/recordings/${DONE.id}`, (route) => route.fulfill({ json: { ...jobs.find((one) => one.id === DONE.id), recording_assets: files } }));
+		await page.route(ROOM, (route) => {
+			const what = ROOM.exec(route.request().url())[1];
+			asked.push(what);
+			if (what === "start") jobs = [{ ...DONE, id: "6925c84100000000000000d2", room_id: room.id, status: "running", started_at: new Date().toISOString() }, ...jobs];
+			else jobs = jobs.map((one, i) => (i > 0 ? one : { ...one, paused: what === "pause", status: what === "stop" ? "post_processing" : "running" }));
+			return route.fulfill({ json: what === "stop" ? { data: [jobs[0]] } : jobs[0] });
+		});
+		await page.route("**/v2/recording-assets/**", (route) => {
+			const { pathname, search } = new URL(route.request().url());
+			asked.push(`${route.request().method()} ${pathname.split("/").slice(3).join("/")}${search}`);
+			if (route.request().method() === "DELETE") {
+				files = files.filter((one) => !pathname.endsWith(one.id));
+				return route.fulfill({ status: 204 });
+			}
+			return route.fulfill({ json: { url: `${BASE}/v2/recording-files/a/f?expires=1&signature=x` } });
+		});
+		await page.route("**/v2/recording-files/**", (route) => route.fulfill({ contentType: "video/mp4", body: "" }));
+		await page.route("**/v2/recorders", (route) => route.fulfill({ json: { data: [{ name: "studio", state: "busy" }, { name: "attic", state: "lost" }] } }));
+		await sign_in(page);
+		await page.click("[data-section=recordings]:visible");
+		await page.waitForSelector("h1:text-is('Recordings')");
+		await page.waitForSelector("tr:has-text('Algebra')");
+		const row = await page.locator("tbody tr").first().allTextContents();
+		ok("the list has length and state", row[0].includes("42 min") && row[0].includes("Saved"), row[0]);
+		await page.waitForSelector("section:has(#recorders) tr:has-text('attic'):has-text('Not reachable')");
+		ok("the recorders", (await page.locator("section:has(#recorders) tbody tr").count()) === 2);
+		await accessible(page, "recordings in the console");
+		await page.selectOption("select[aria-label=State]", "failed");
+		await page.waitForSelector(".empty:has-text('No recording has this state.')");
+		await page.selectOption("select[aria-label=State]", "");
+		await page.click(".row-link:has-text('Algebra')");
+		await page.waitForSelector(".recording-file");
+		const facts = await page.textContent(".facts");
+		ok("why it ended, and what was not done", facts.includes("Somebody stopped it.") && facts.includes("maxDuration"), facts);
+		const video = await page.textContent(".recording-file >> nth=0");
+		ok("a file has its size and its gaps", video.includes("1280 × 720") && video.includes("250 MB") && video.includes("4 s are missing in one place"), video);
+		ok("a file that is gone has no link", (await page.locator(".recording-file >> nth=1 >> text=Download").count()) === 0);
+		await page.click(".recording-file button:has-text('Play')");
+		await page.waitForSelector("video.recording-player");
+		ok("it plays in place", asked.at(-1) === `GET ${FILES[0].id}/presigned-url?inline=1`, asked.at(-1));
+		await accessible(page, "a recording in the console");
+		for (const [words, seconds] of [["1 hour", 3600], ["1 day", 86400], ["7 days", 604800]]) {
+			await page.click(".recording-file >> nth=0 >> [aria-label='File actions']");
+			await page.click(`[role=menuitem]:visible:has-text("Link for ${words}")`);
+			await page.waitForSelector("dialog pre:has-text('signature=')");
+			ok(`a link for ${words}`, asked.at(-1) === `GET ${FILES[0].id}/presigned-url?presign_duration=${seconds}`, asked.at(-1));
+			await page.keyboard.press("Escape");
+		}
+		await page.click(".recording-file >> nth=1 >> [aria-label='File actions']");
+		await page.click("[role=menuitem]:visible:has-text('Delete file')");
+		await page.click("dialog button:text-is('Delete file')");
+		await page.waitForFunction(() => document.querySelectorAll(".recording-file").length === 1);
+		ok("it is deleted", asked.at(-1) === `DELETE ${FILES[1].id}`, asked.at(-1));
+
+		// A room: what starts, pauses and stops a recording there.
+		await page.goto(`${BASE}/console/rooms/${room.id}`);
+		const section = "section:has(#recordings)";
+		for (const [press, shown] of [["Start recording", "Pause recording"], ["Pause recording", "Resume recording"], ["Resume recording", "Pause recording"], ["Stop recording", "Start recording"]]) {
+			await page.click(`${section} ${button(press)}`);
+			await page.waitForSelector(`${section} ${button(shown)}`);
+			ok(press, true);
+		}
+		ok("in this order", asked.slice(-4).join() === "start,pause,resume,stop", asked.slice(-4).join());
+		await accessible(page, "recordings of a room in the console");
+		await page.context().close();
 	});
