@@ -24,7 +24,7 @@ make_recorder()
 	mkdir -p recordings || exit 1
 	[ -s recordings/.anteroom ] || (set -C && od -An -v -N12 -tx1 /dev/urandom | tr -d ' ' >recordings/.anteroom) ||
 		die "cannot write $data/recordings/.anteroom"
-	stored recorder list 2>/dev/null | grep -q '^quickstart\([[:space:]]\|$\)' || rm -f recorder.key
+	stored recorder list 2>/dev/null | grep -q '[[:space:]]quickstart[[:space:]]' || rm -f recorder.key
 	[ ! -s recorder.key ] || return 0
 	stored recorder remove quickstart >/dev/null 2>&1
 	rm -f recorder.key.new

@@ -314,8 +314,11 @@ static void take_signals(struct loop *loop)
 	struct signalfd_siginfo signal;
 
 	while (read(loop->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
-		if (signal.ssi_signo != SIGCHLD)
-			loop->stand.is_ending = true;
+		if (signal.ssi_signo == SIGCHLD)
+			continue;
+		log_event(LOG_LEVEL_NOTICE, "recorder_stopping", "signal",
+			  sigabbrev_np((int)signal.ssi_signo), NULL);
+		loop->stand.is_ending = true;
 	}
 	children_reap(&loop->stand.children);
 }
