@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -123,7 +125,7 @@ static int map_media_host(struct rules *rules)
 		one = one->ai_next;
 	if (one == NULL || getnameinfo(one->ai_addr, one->ai_addrlen, shown, sizeof shown, NULL, 0,
 				       NI_NUMERICHOST) != 0) {
-		dprintf(STDERR_FILENO, "address not allowed\n");
+		dprintf(STDERR_FILENO, CHROMIUM_NOT_ALLOWED "\n");
 		freeaddrinfo(found);
 		return EXIT_FAILURE;
 	}
@@ -295,7 +297,7 @@ bool chromium_open(struct children *children, const struct chromium_options *opt
 	made->page = copy_text(options->page);
 	if ((options->media_host != NULL && !is_host(options->media_host)) ||
 	    (options->page_host != NULL && !is_host(options->page_host)))
-		is_started = fault_cause(fault, FAULT_UNAVAILABLE, 0, "address not allowed");
+		is_started = fault_cause(fault, FAULT_UNAVAILABLE, 0, CHROMIUM_NOT_ALLOWED);
 	else if (profile[0] == '\0' || mkdir(options->profile, 0700) != 0 ||
 		 pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ||
 		 (start.descriptors[2] = tail_open(&made->says)) < 0)
@@ -374,7 +376,7 @@ static struct chromium_news ended(struct chromium *chromium, struct arena *arena
 	(void)tail_read(&chromium->says);
 	if (chromium->session[0] != '\0' || tail_line(&chromium->says, line)[0] == '\0')
 		return gone(arena, "Chromium ended");
-	if (strcmp(line, "address not allowed") == 0)
+	if (strcmp(line, CHROMIUM_NOT_ALLOWED) == 0)
 		return gone(arena, line);
 	return gone(arena, arena_text(arena, "Chromium does not start: %s", line));
 }
@@ -498,4 +500,49 @@ struct chromium_news chromium_next(struct chromium *chromium, struct arena *aren
 			return ended(chromium, arena);
 		chromium->received_size += (size_t)got;
 	}
+}
+
+/* ---- what it can do ---- */
+
+#define PROBE_MS 30000
+static const char probe_page[] =
+	"data:text/html,<script>anteroom(JSON.stringify({type: MediaRecorder.isTypeSupported("
+	"'video/x-matroska;codecs=avc1,opus') ? 'yes' : 'no'}))</script>";
+
+bool chromium_encodes(struct children *children, const char *program, const char *profile,
+		      struct arena *arena, const char **error)
+{
+	const struct chromium_options options = {
+		.program = program,
+		.profile = profile,
+		.page = probe_page,
+	};
+	const int64_t until = clock_monotonic() + PROBE_MS;
+	struct chromium_news news = { .event = CHROMIUM_NOTHING };
+	struct fault fault = FAULT_INITIAL;
+	struct chromium *chromium;
+	const json_t *said;
+	struct slice type;
+
+	if (!chromium_open(children, &options, &chromium, &fault)) {
+		*error = arena_text(arena, "%s", fault_reason(&fault));
+		return false;
+	}
+	while (news.event != CHROMIUM_SAYS && news.event != CHROMIUM_GONE &&
+	       clock_monotonic() < until) {
+		struct pollfd polled = { chromium->from, POLLIN, 0 };
+
+		(void)poll(&polled, 1, 100);
+		news = chromium_next(chromium, arena);
+	}
+	chromium_close(children, chromium);
+	said = json_text_read_stored(arena, news.text, NULL);
+	type = text_of_json(json_object_get(said, "type"));
+	if (news.event == CHROMIUM_GONE)
+		*error = news.text.data;
+	else if (news.event != CHROMIUM_SAYS)
+		*error = "Chromium does not respond";
+	else
+		*error = "this Chromium does not encode H.264";
+	return news.event == CHROMIUM_SAYS && slice_is(type, "yes");
 }

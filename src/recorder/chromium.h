@@ -54,6 +54,9 @@ struct chromium_options {
 
 struct chromium;
 
+/* Why it is gone, if no address of the media server is allowed. */
+#define CHROMIUM_NOT_ALLOWED "address not allowed"
+
 /* Starts it. The options need not outlive the call. */
 bool chromium_open(struct children *children, const struct chromium_options *options,
 		   struct chromium **chromium, struct fault *fault);
@@ -87,6 +90,11 @@ struct chromium_news chromium_next(struct chromium *chromium, struct arena *aren
 unsigned chromium_call(struct chromium *chromium, const char *expression);
 /* Asks it to end by itself. */
 void chromium_ask_end(struct chromium *chromium);
+
+/* Starts it with a page of its own, and asks whether it encodes H.264. Waits for it, at most half a
+ * minute. Returns true if it does; *error says why not, in the arena. */
+bool chromium_encodes(struct children *children, const char *program, const char *profile,
+		      struct arena *arena, const char **error);
 
 /* Finds Chromium. Returns NULL if there is none. */
 const char *chromium_find(void);

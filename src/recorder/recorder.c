@@ -23,6 +23,7 @@
 #define SOONEST_MS 250 /* between two reports */
 #define TOLD_EVERY_MS 60000 /* the log says once in this time that the service does not answer */
 #define BUSY_EVERY_MS 5000
+#define PROBE_EVERY_MS 60000
 #define ANSWER_MOST ((size_t)4 << 20)
 /* Milliseconds for the last chunks at the end. */
 #define ENDING_MS 12000
@@ -43,6 +44,8 @@ struct recorder {
 	bool is_answered; /* the service has answered once */
 	int64_t sent_at, next_at, every_ms;
 	int64_t told_at; /* that the service does not answer; 0 if it does */
+	bool is_able; /* Chromium starts and encodes H.264 */
+	int64_t probed_at;
 	unsigned turn; /* of the works that fill no slot */
 
 	struct ticks ticks;
@@ -107,6 +110,32 @@ static void measure_busy(struct recorder *recorder)
 	recorder->ticks_at = now;
 }
 
+/* ---- whether it can record ---- */
+
+/* Tries Chromium, until it works once: a recorder that cannot record has no slots. Not while there
+ * are works: after a crash they go on at once. */
+static void probe_chromium(struct recorder *recorder)
+{
+	struct work_stand *stand = &recorder->loop.stand;
+	const int64_t now = clock_monotonic();
+	const char *error = NULL;
+
+	recorder->is_able = recorder->is_able || recorder->loop.first != NULL;
+	if (recorder->is_able ||
+	    (recorder->probed_at != 0 && now - recorder->probed_at < PROBE_EVERY_MS))
+		return;
+	recorder->is_able = chromium_encodes(
+		&stand->children, recorder->options->chromium,
+		arena_text(stand->arena, "%s/%u", stand->profiles, ++stand->profiles_made),
+		stand->arena, &error);
+	recorder->probed_at = clock_monotonic();
+	stand->has_changed = true;
+	if (!recorder->is_able)
+		log_event(LOG_LEVEL_ERROR, "recorder_unable", "error", error, "effect",
+			  "it records nothing; see anteroom record --check", NULL);
+	arena_reset(stand->arena);
+}
+
 /* ---- reports ---- */
 
 /* Chooses the works of a report: those that fill a slot first, the others in turn. */
@@ -152,7 +181,9 @@ static void send_report(struct recorder *recorder)
 		.boot = folder->boot,
 		.n = ++folder->n,
 		.folder = folder->id,
-		.slots = recorder->loop.stand.is_ending ? 0 : recorder->options->slots,
+		.slots = recorder->loop.stand.is_ending || !recorder->is_able
+				 ? 0
+				 : recorder->options->slots,
 		.busy = recorder->busy,
 		.works = news,
 		.works_count = choose_works(recorder, news, chosen),
@@ -309,6 +340,7 @@ bool recorder_run(const struct recorder_options *options, struct fault *fault)
 		int64_t due = recorder->next_at;
 
 		measure_busy(recorder);
+		probe_chromium(recorder);
 		if (recorder->loop.stand.has_changed && due > recorder->sent_at + SOONEST_MS)
 			due = recorder->sent_at + SOONEST_MS;
 		if (!recorder->is_under_way && now >= due)

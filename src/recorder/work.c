@@ -239,7 +239,8 @@ static void part_failed(struct work_stand *stand, struct work *work, struct slic
 		  work->error, NULL);
 	close_part(stand, work);
 	stand->has_changed = true;
-	if (work->failures >= FAILURES_MOST) {
+	/* An address stays as it is. */
+	if (work->failures >= FAILURES_MOST || slice_is(why, CHROMIUM_NOT_ALLOWED)) {
 		work_set_state(stand, work, WORK_BROKEN);
 		return;
 	}

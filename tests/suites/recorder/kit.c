@@ -21,7 +21,7 @@
 #include "recorder/test_page.h"
 
 #define WAIT_MOST 120000
-#define KEY "test.0123456789abcdef0123456789abcdef"
+#define SECRET ".0123456789abcdef0123456789abcdef\n"
 #define NOBODY 65534
 
 bool has_program(const char *name)
@@ -104,9 +104,10 @@ static char *answer_report(struct stand_in *stand_in, const char *body)
 			   "n", (json_int_t)stand_in->heard.n, "every_ms", 200, "lease_ms", 15000,
 			   "works");
 	if (stand_in->want != NULL) {
-		work = json_pack("{s:s, s:s, s:i, s:s, s:I, s:I}", "account", ACCOUNT, "job", JOB,
-				 "epoch", 1, "want", stand_in->want, "rev",
-				 (json_int_t)stand_in->rev, "inside", (json_int_t)stand_in->inside);
+		work = json_pack("{s:s, s:s, s:I, s:s, s:I, s:I}", "account", ACCOUNT, "job", JOB,
+				 "epoch", (json_int_t)stand_in->epoch, "want", stand_in->want,
+				 "rev", (json_int_t)stand_in->rev, "inside",
+				 (json_int_t)stand_in->inside);
 		if (needs_order(report))
 			json_object_set_new(work, "order", make_order(stand_in));
 		json_array_append_new(json_object_get(answer, "works"), work);
@@ -122,9 +123,11 @@ static char *serve_stand_in(void *context, const struct received *received, int 
 	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 				   "Connection: close\r\nContent-Length: ";
 	struct stand_in *stand_in = context;
-	const struct slice page = test_page();
+	struct slice page = test_page();
 	char *text;
 
+	if (stand_in->page != NULL)
+		page = slice_of(stand_in->page);
 	if (strstr(received->path, "/report") == NULL) {
 		const size_t most = sizeof head + page.size + 64;
 
@@ -143,7 +146,7 @@ static char *serve_stand_in(void *context, const struct received *received, int 
 
 void stand_in_open(struct stand_in *stand_in)
 {
-	*stand_in = (struct stand_in){ .status = 200, .inside = 2, .rev = 1 };
+	*stand_in = (struct stand_in){ .status = 200, .inside = 2, .rev = 1, .epoch = 1 };
 	pthread_mutex_init(&stand_in->lock, NULL);
 	clock_condition_init(&stand_in->changed);
 	stand_in->receiver = receiver_open();
@@ -197,14 +200,27 @@ struct heard stand_in_wait(struct stand_in *stand_in, const char *state, int64_t
 	return heard;
 }
 
+void stand_in_wait_error(struct stand_in *stand_in, const char *error)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	char heard[sizeof stand_in->heard.error];
+
+	pthread_mutex_lock(&stand_in->lock);
+	while (strcmp(stand_in->heard.error, error) != 0 && clock_monotonic() < until)
+		clock_wait(&stand_in->changed, &stand_in->lock, 100);
+	(void)snprintf(heard, sizeof heard, "%s", stand_in->heard.error);
+	pthread_mutex_unlock(&stand_in->lock);
+	ck_assert_str_eq(heard, error);
+}
+
 /* ---- the program ---- */
 
 void recorder_prepare(struct recorder_process *recorder)
 {
-	char path[4200];
-	FILE *file;
-
 	recorder->directory = directory_make();
+	recorder->name = "test";
+	recorder->opening = "100s";
+	recorder->media_allow = "127.0.0.1";
 	recorder->pid = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
 		       recorder->directory);
@@ -214,34 +230,34 @@ void recorder_prepare(struct recorder_process *recorder)
 		ck_assert_int_eq(chmod(recorder->directory, 0711), 0);
 		ck_assert_int_eq(chown(recorder->folder, NOBODY, NOBODY), 0);
 	}
-	(void)snprintf(path, sizeof path, "%s/key", recorder->directory);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	(void)fputs(KEY "\n", file);
-	(void)fclose(file);
-	ck_assert_int_eq(chmod(path, 0600), 0);
 }
 
 void recorder_start(struct recorder_process *recorder, const struct stand_in *stand_in)
 {
 	const char *named = getenv("ANTEROOM");
 	char url[64], key[4200], log[4200];
+	FILE *file;
 
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rtc",
 		       receiver_port(stand_in->receiver));
 	(void)snprintf(key, sizeof key, "%s/key", recorder->directory);
 	(void)snprintf(log, sizeof log, "%s/log", recorder->directory);
+	file = fopen(key, "w");
+	ck_assert_ptr_nonnull(file);
+	(void)fprintf(file, "%s" SECRET, recorder->name);
+	(void)fclose(file);
+	ck_assert_int_eq(chmod(key, 0600), 0);
 	recorder->pid = fork();
 	ck_assert_int_ge(recorder->pid, 0);
 	if (recorder->pid == 0) {
-		const int file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		const int log_file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 
-		(void)dup2(file, STDERR_FILENO);
+		(void)dup2(log_file, STDERR_FILENO);
 		(void)unsetenv("TMPDIR");
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
-		      "--media-allow", "127.0.0.1", "--opening", "100s", "--silence", "60s",
-		      (char *)NULL);
+		      "--media-allow", recorder->media_allow, "--opening", recorder->opening,
+		      "--silence", "60s", (char *)NULL);
 		_exit(127);
 	}
 }

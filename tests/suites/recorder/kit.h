@@ -24,7 +24,7 @@ bool has_program(const char *name);
 
 /* What the stand-in has heard in the last report. */
 struct heard {
-	int64_t reports, n, part, recorded_ms, gaps;
+	int64_t reports, n, slots, part, recorded_ms, gaps;
 	char boot[REPORT_BOOT_SIZE], folder[80], state[16], error[400];
 	size_t works, files;
 	int64_t file_ms, file_width;
@@ -40,6 +40,8 @@ struct stand_in {
 	int status; /* of its responses */
 	int64_t inside, rev, stopped_at;
 	int64_t paused_from, paused_to;
+	int64_t epoch;
+	const char *page; /* HTML; NULL for the test picture */
 	struct heard heard;
 };
 
@@ -53,10 +55,15 @@ void stand_in_answer(struct stand_in *stand_in, int status);
 struct heard stand_in_wait(struct stand_in *stand_in, const char *state, int64_t part,
 			   int64_t recorded_ms);
 
+/* The same for the slots of the recorder, and for the error of the work. */
+void stand_in_wait_slots(struct stand_in *stand_in, int64_t slots);
+void stand_in_wait_error(struct stand_in *stand_in, const char *error);
+
 /* A recorder: `anteroom record` with a folder of its own. */
 struct recorder_process {
 	char *directory; /* of the test */
 	char folder[4096];
+	const char *name, *opening, *media_allow, *chromium; /* options of the next start */
 	pid_t pid;
 };
 

@@ -3,9 +3,11 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -344,6 +346,34 @@ START_TEST(parts_are_found_in_their_order)
 }
 END_TEST
 
+/* A disk without space: the part ends with its last whole chunk. */
+START_TEST(a_chunk_that_does_not_fit_is_cut_off)
+{
+	const struct rlimit limit = { 10, RLIM_INFINITY };
+	char *directory = directory_make(), path[PART_PATH_SIZE];
+	struct fault fault = FAULT_INITIAL;
+	struct stat status;
+	int64_t number = 1;
+	struct part part;
+	bool is_appended;
+
+	ck_assert(part_open(&part, directory, 1, &number, &fault));
+	ck_assert(part_append(&part, SLICE("1234567"), 5000, 1000, 6000, &fault));
+	(void)signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	is_appended = part_append(&part, SLICE("1234567"), 6000, 2000, 7000, &fault);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY }),
+			 0);
+	ck_assert(!is_appended);
+	ck_assert_int_eq(part.chunks, 1);
+	part_close(&part);
+	part_path(directory, 1, 1, ".mkv", path);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_int_eq(status.st_size, 7);
+	directory_remove(directory);
+}
+END_TEST
+
 /* One process of a name works with a folder; a restart finds boot and n. */
 START_TEST(a_folder_has_a_mark_and_a_lock)
 {
@@ -421,6 +451,7 @@ TCase *recorder_plans(void)
 	tcase_add_loop_test(planned, a_media_server_has_a_host, 0, ROWS(hosts));
 	tcase_add_test(planned, a_kept_order_has_no_token);
 	tcase_add_test(planned, parts_are_found_in_their_order);
+	tcase_add_test(planned, a_chunk_that_does_not_fit_is_cut_off);
 	tcase_add_test(planned, a_folder_has_a_mark_and_a_lock);
 	tcase_add_test(planned, leftovers_are_of_this_recorder);
 	return planned;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kit.h"
@@ -143,6 +144,95 @@ START_TEST(nobody_inside_is_waited_for)
 }
 END_TEST
 
+/* Another recorder of the folder goes on where the first one ended, and joins the parts of both. */
+START_TEST(another_recorder_takes_over)
+{
+	struct heard before;
+
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	before = stand_in_wait(&stand_in, "running", 1, 2500);
+	recorder_signal(&recorder, SIGKILL);
+	pthread_mutex_lock(&stand_in.lock);
+	stand_in.epoch = 2;
+	pthread_mutex_unlock(&stand_in.lock);
+	recorder.name = "other";
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "running", 1, before.recorded_ms + 2500);
+	stop_and_check_file();
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+#define SAY(text) "anteroom(JSON.stringify(" text "));"
+#define PAGE(start) \
+	"<!doctype html><script>window.anteroom_start = () => {" start \
+	"};" SAY("{type: 'loaded'}") "</script>"
+#define CHUNK(n, data) SAY("{type: 'chunk', n: " n ", at: 1, media_ms: 1, data: '" data "'}")
+
+/* clang-format off */
+static const struct {
+	const char *page, *error;
+} failures[] = {
+	{ PAGE(CHUNK("0", "AAAA") CHUNK("2", "AAAA")), "a chunk is missing" },
+	{ PAGE(CHUNK("0", "?")), "a chunk cannot be read" },
+	{ PAGE(SAY("{type: 'failed', text: 'no sound'}")), "no sound" },
+	{ PAGE(SAY("{type: 'away', reason: 'lost'}")), "the page left the room: lost" },
+	{ PAGE("throw new Error('secret')"), "the page failed" },
+	{ "nothing", "no media for 3 s after the start" },
+};
+/* clang-format on */
+
+START_TEST(a_part_that_fails_says_why)
+{
+	stand_in.page = failures[_i].page;
+	recorder.opening = "3s";
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	stand_in_wait_error(&stand_in, failures[_i].error);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+/* A room that has ended is not joined by itself, because that would make it anew. */
+START_TEST(a_closed_room_is_waited_for)
+{
+	stand_in.page = PAGE(SAY("{type: 'joined'}") SAY("{type: 'away', reason: 'closed'}"));
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "waiting", 1, 0);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+/* The address of the media server is that of an account. */
+START_TEST(a_media_server_inside_is_not_reached)
+{
+	recorder.media_allow = "127.0.0.2";
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "broken", 1, 0);
+	ck_assert_str_eq(stand_in.heard.error, "address not allowed");
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
+/* Of two processes of a name with a folder, one runs. */
+START_TEST(a_second_process_of_a_name_ends)
+{
+	struct recorder_process second;
+	int status;
+
+	recorder_start(&recorder, &stand_in);
+	ck_assert(receiver_wait(stand_in.receiver, 1));
+	second = recorder;
+	recorder_start(&second, &stand_in);
+	ck_assert_int_eq(waitpid(second.pid, &status, 0), second.pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
 TCase *recorder_running(void)
 {
 	TCase *running = tcase_create("running");
@@ -153,5 +243,10 @@ TCase *recorder_running(void)
 	tcase_add_test(running, a_pause_is_cut_out_and_an_outage_is_not);
 	tcase_add_test(running, an_unlisted_work_stops_and_stays);
 	tcase_add_test(running, nobody_inside_is_waited_for);
+	tcase_add_test(running, another_recorder_takes_over);
+	tcase_add_loop_test(running, a_part_that_fails_says_why, 0, ROWS(failures));
+	tcase_add_test(running, a_closed_room_is_waited_for);
+	tcase_add_test(running, a_media_server_inside_is_not_reached);
+	tcase_add_test(running, a_second_process_of_a_name_ends);
 	return running;
 }
