@@ -44,7 +44,7 @@ _Noreturn static void become_program(const struct child_start *start)
 
 	(void)setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)nice(start->nice);
+	(void)!nice(start->nice);
 	for (size_t i = 0; i < ARGUMENTS_MOST && start->arguments[i] != NULL; i++)
 		arguments[i] = start->arguments[i];
 	for (int i = 0; i < CHILD_DESCRIPTORS; i++) {

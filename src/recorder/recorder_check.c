@@ -16,7 +16,8 @@
 #include "recorder/loop.h"
 #include "recorder/test_page.h"
 
-#define NAME "check"
+/* No recorder has such a name. */
+#define NAME ".check"
 /* Account and job of the test picture. */
 #define ACCOUNT "000000000000000000000000"
 #define TEST_MS 5000

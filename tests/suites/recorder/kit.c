@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "directory.h"
 #include "recorder/children.h"
+#include "recorder/chromium.h"
 #include "recorder/test_page.h"
 
 #define WAIT_MOST 120000
@@ -47,6 +48,7 @@ static void hear(struct heard *heard, const json_t *report)
 	const char *error = json_string_value(json_object_get(work, "error"));
 
 	heard->reports++;
+	heard->slots = json_integer_value(json_object_get(report, "slots"));
 	heard->n = json_integer_value(json_object_get(report, "n"));
 	(void)snprintf(heard->boot, sizeof heard->boot, "%s",
 		       json_string_value(json_object_get(report, "boot")));
@@ -200,6 +202,20 @@ struct heard stand_in_wait(struct stand_in *stand_in, const char *state, int64_t
 	return heard;
 }
 
+void stand_in_wait_slots(struct stand_in *stand_in, int64_t slots)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	int64_t heard;
+
+	pthread_mutex_lock(&stand_in->lock);
+	while ((stand_in->heard.reports == 0 || stand_in->heard.slots != slots) &&
+	       clock_monotonic() < until)
+		clock_wait(&stand_in->changed, &stand_in->lock, 100);
+	heard = stand_in->heard.reports == 0 ? -1 : stand_in->heard.slots;
+	pthread_mutex_unlock(&stand_in->lock);
+	ck_assert_int_eq(heard, slots);
+}
+
 void stand_in_wait_error(struct stand_in *stand_in, const char *error)
 {
 	const int64_t until = clock_monotonic() + WAIT_MOST;
@@ -221,6 +237,7 @@ void recorder_prepare(struct recorder_process *recorder)
 	recorder->name = "test";
 	recorder->opening = "100s";
 	recorder->media_allow = "127.0.0.1";
+	recorder->chromium = chromium_find();
 	recorder->pid = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
 		       recorder->directory);
@@ -257,7 +274,7 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
 		      "--media-allow", recorder->media_allow, "--opening", recorder->opening,
-		      "--silence", "60s", (char *)NULL);
+		      "--silence", "60s", "--chromium", recorder->chromium, (char *)NULL);
 		_exit(127);
 	}
 }

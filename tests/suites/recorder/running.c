@@ -233,6 +233,19 @@ START_TEST(a_second_process_of_a_name_ends)
 }
 END_TEST
 
+/* A recorder that cannot record has no slots. */
+START_TEST(without_a_chromium_there_are_no_slots)
+{
+	recorder_start(&recorder, &stand_in);
+	stand_in_wait_slots(&stand_in, 1);
+	recorder_signal(&recorder, SIGTERM);
+	recorder.chromium = "/bin/false";
+	recorder_start(&recorder, &stand_in);
+	stand_in_wait_slots(&stand_in, 0);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
 TCase *recorder_running(void)
 {
 	TCase *running = tcase_create("running");
@@ -247,6 +260,7 @@ TCase *recorder_running(void)
 	tcase_add_loop_test(running, a_part_that_fails_says_why, 0, ROWS(failures));
 	tcase_add_test(running, a_closed_room_is_waited_for);
 	tcase_add_test(running, a_media_server_inside_is_not_reached);
+	tcase_add_test(running, without_a_chromium_there_are_no_slots);
 	tcase_add_test(running, a_second_process_of_a_name_ends);
 	return running;
 }
