@@ -183,6 +183,7 @@ done <<END
 2|use only one of them||--call --with-livekit ws://127.0.0.1:7880 key $long
 2|need --call||--livekit-from $scratch/livekit-server --livekit-sha256 $sum
 2|need --call||--call-address 127.0.0.1
+2|use it with --call||--record
 2|need each other||--call --livekit-from $scratch/livekit-server
 2|need each other||--call --livekit-sha256 $sum
 2|must have 64 hexadecimal digits||--call --livekit-from $scratch/livekit-server --livekit-sha256 ${sum%?}

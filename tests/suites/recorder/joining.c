@@ -242,6 +242,54 @@ START_TEST(missing_media_is_noticed)
 }
 END_TEST
 
+/* Whichever program is killed, joining fails, and another time it ends well. */
+START_TEST(a_killed_join_is_done_again)
+{
+	json_t *order = order_with(NULL, NULL);
+	struct join_task task = {
+		.folder = &join.folder,
+		.account = ACCOUNT,
+		.job = JOB,
+		.order = order,
+		.ffmpeg = "ffmpeg",
+		.ffprobe = "ffprobe",
+	};
+	int started = 0;
+
+	make_part(1, 2, BEGAN, 180, false);
+	make_part(2, 2, BEGAN + 5000, 180, true);
+	/* Two parts are counted, copied and counted, then joined and counted. */
+	for (int killed = 0; killed < 8; killed++) {
+		struct fault fault = FAULT_INITIAL;
+		enum join_progress progress = JOIN_WORKS;
+		const struct child *former = NULL;
+		struct joiner *joiner;
+		pid_t pid = 0;
+
+		ck_assert(joiner_begin(&join.children, &task, &joiner, &fault));
+		for (started = -1; progress == JOIN_WORKS;) {
+			struct pollfd polled = { joiner_descriptor(joiner), POLLIN, 0 };
+
+			(void)poll(&polled, 1, 20);
+			children_reap(&join.children);
+			progress = joiner_step(joiner, &fault);
+			former = join.children.first;
+			if (former == NULL || former->pid == pid)
+				continue;
+			pid = former->pid;
+			if (++started == killed)
+				ck_assert_int_eq(kill(pid, SIGKILL), 0);
+		}
+		joiner_close(joiner);
+		ck_assert_msg(progress == JOIN_FAILED, "killed %d", killed);
+		ck_assert_ptr_nonnull(strstr(fault_reason(&fault), "was ended by signal 9"));
+	}
+	ck_assert_int_eq(join_all(order, &(struct fault){ .kind = FAULT_NONE }), JOIN_DONE);
+	ck_assert_int_ge(pictures_of_file("recording.mp4"), 99);
+	json_decref(order);
+}
+END_TEST
+
 START_TEST(nothing_is_not_joined)
 {
 	json_t *order = order_with(NULL, NULL);
@@ -262,6 +310,7 @@ TCase *recorder_joining(void)
 	tcase_add_loop_test(joining, parts_become_files, 0, ROWS(joins));
 	tcase_add_test(joining, a_chat_is_kept_without_pauses);
 	tcase_add_test(joining, missing_media_is_noticed);
+	tcase_add_test(joining, a_killed_join_is_done_again);
 	tcase_add_test(joining, nothing_is_not_joined);
 	return joining;
 }
