@@ -48,7 +48,7 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	// Nothing has an element, so the library cannot know what is seen.
 	const room = new lk.Room({ ...STAYS, adaptiveStream: false });
 	const event = lk.RoomEvent;
-	const sound = mix();
+	const sound = mix(fail);
 	const recorded = cast();
 	/** Who is recorded, by the server's ID of the stay. @type {Set<string>} */
 	let ids = new Set();

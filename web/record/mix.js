@@ -7,9 +7,10 @@ const RATE = 48000;
 const PITCH = 440;
 const LOUD = 0.2;
 
-/** Returns the mix, of nobody yet. */
-export function mix() {
+/** Returns the mix, of nobody yet. @param {(text: string) => void} failed */
+export function mix(failed) {
 	const context = new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
+	context.addEventListener("error", () => failed("the sound cannot be mixed any more"));
 	const out = context.createMediaStreamDestination();
 	const constant = context.createConstantSource();
 	const level = context.createGain();
@@ -47,8 +48,5 @@ export function mix() {
 			tone.connect(loud).connect(out);
 			tone.start();
 		},
-		/** How many are heard. */
-		count: () => sources.size,
-		stop: () => context.close(),
 	};
 }

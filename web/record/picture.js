@@ -46,6 +46,7 @@ export async function picture({ width, height, fps, test = false }, on) {
 	const sizes = new Map();
 	let last = 0;
 	worker.onmessage = ({ data: { type, ...of } }) => {
+		if (type === "failed") return on.failed("the pictures are not taken any more");
 		if (type === "fps") return on.fps(of.fps);
 		sizes.set(of.key, { videoWidth: of.width, videoHeight: of.height });
 		on.sized();
@@ -119,6 +120,5 @@ export async function picture({ width, height, fps, test = false }, on) {
 			if ([...places.values()].join() !== before) on.wanted();
 			draw();
 		},
-		stop: () => worker.terminate(),
 	};
 }

@@ -171,7 +171,8 @@ function tick() {
 			() => {
 				is_writing = false;
 			},
-			() => {},
+			// Nobody takes pictures any more.
+			() => scope.postMessage({ type: "failed" }),
 		);
 	}
 	next += 1000 / fps;
