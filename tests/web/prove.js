@@ -117,6 +117,7 @@ async function calls() {
 	await recorded.recordings_in_console(browser);
 	await recordings.recorded_picture(browser);
 	await recordings.recorded_people();
+	await recordings.recorded_sizes();
 	await recordings.recorded_changes();
 	await recordings.recorded_chunks();
 	await recordings.recorded_ends();

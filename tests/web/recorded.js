@@ -194,7 +194,7 @@ export const recorded_picture = (browser) =>
 		await compare("two people", 2);
 		await both(() => {
 			fake.room.come("PA_3", "A very long name that no tile of this size can show in one line, whatever one does", ["camera"], { colour: "#2020a0" });
-			for (let i = 4; i <= 7; i++) fake.room.come(`PA_${i}`, `Person ${i}`, i % 2 ? ["microphone", "camera"] : [], { colour: "#408080", metadata: '{"isHandRaised":true}' });
+			["Person 4", "\u05dc\u05d9\u05d0\u05ea (2)", "\u0633\u0627\u0631\u0629", "Zo\u00eb \u{1f600} \u5c71\u7530"].forEach((name, i) => fake.room.come(`PA_${4 + i}`, name, i % 2 ? ["microphone", "camera"] : [], { colour: "#408080", metadata: '{"isHandRaised":true}' }));
 			fake.room.emit("ActiveSpeakersChanged", [fake.room.remoteParticipants.get("PA_2")]);
 		});
 		await compare("seven people, of whom one speaks", 7);
@@ -261,6 +261,34 @@ export const recorded_people = () =>
 			const wanted = all.flatMap((one) => [`${one} camera`, `${one} microphone`]).join();
 			await page.waitForFunction((n) => [...fake.room.remoteParticipants.values()].flatMap((one) => [...one.trackPublications.values()]).filter((one) => one.isDesired).length === n, 2 * all.length);
 			ok(`${name}: and received`, (await received(page)) === wanted, await received(page));
+			await shut(page);
+		}
+	});
+
+/** The largest and the smallest pictures, upright ones, many people: everybody is in the picture. */
+export const recorded_sizes = () =>
+	recorder_group("sizes of a recording", async (own) => {
+		for (const [width, height, n] of [
+			[1920, 1080, 3],
+			[1080, 1920, 25],
+			[500, 480, 25],
+			[500, 500, 1],
+		]) {
+			const name = `${width}x${height}, ${n} people`;
+			const { page, hear } = await recording(own, { width, height });
+			await page.evaluate((n) => {
+				for (let i = 1; i <= n; i++) fake.room.come(`PA_${i}`, `Person ${i}`, ["microphone"]);
+			}, n);
+			await hear(people(n));
+			await page.waitForFunction((n) => document.querySelectorAll(".tile").length === n, n);
+			const boxes = await page.locator(".tile").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+			const inside = ({ left, top, right, bottom }) => left >= 0 && top >= 0 && right <= width && bottom <= height;
+			ok(`${name}: all are in it`, boxes.length === n && boxes.every(inside), JSON.stringify(boxes.find((one) => !inside(one))));
+			const size = await page.evaluate(async () => {
+				const { width, height } = await frame();
+				return `${width}x${height}`;
+			});
+			ok(`${name}: and it has the size of the order`, size === `${width}x${height}`, size);
 			await shut(page);
 		}
 	});
