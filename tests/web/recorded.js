@@ -318,6 +318,12 @@ export const recorded_changes = () =>
 			return [wanted, document.querySelectorAll(".tile").length].join();
 		});
 		ok("who withdraws is gone at once", at_once === "0,1", at_once);
+		const busy = await page.evaluate(() => {
+			const begin = performance.now();
+			for (let i = 0; i < 2000; i++) change("PA_1", { role: "host", consent: "1", user_id: "mara", mood: String(i) });
+			return performance.now() - begin;
+		});
+		ok("who changes all the time costs little", busy < 1000, busy);
 
 		let from = told.length;
 		await page.evaluate(() => {

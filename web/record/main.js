@@ -125,8 +125,10 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 		if (publication) image?.drop(publication);
 		hear();
 	});
-	// Whoever withdraws is gone with the next picture.
-	for (const one of [event.ParticipantAttributesChanged, event.ParticipantPermissionsChanged]) room.on(one, update);
+	// Whoever withdraws is gone with the next picture. All else is gathered, whatever somebody changes all the time.
+	for (const one of [event.ParticipantAttributesChanged, event.ParticipantPermissionsChanged]) {
+		room.on(one, (/** @type {any} */ _, /** @type {any} */ who) => ids.has(who?.sid) && !may(who) && update());
+	}
 
 	/** Keeps a text that everyone got. @param {{ peer_id: string, name: string, user_id: string, roles: string, message: string }} text */
 	function write(text) {

@@ -13,6 +13,8 @@ import { icon_paths, items_of } from "./paper.js";
 // What Chromium has besides what all browsers have.
 const { MediaStreamTrackGenerator, MediaStreamTrackProcessor, trustedTypes } = /** @type {any} */ (globalThis);
 
+// Milliseconds in which videos that change their size are laid out once.
+const GATHER = 200;
 /** Every video is received in the size of its place: nothing of it is given up. */
 const LIMITS = { density: () => 1, most: () => Infinity, least: () => 0 };
 
@@ -45,11 +47,15 @@ export async function picture({ width, height, fps, test = false }, on) {
 	/** @type {Map<number, { videoWidth: number, videoHeight: number }>} */
 	const sizes = new Map();
 	let last = 0;
+	let gathering = 0;
 	worker.onmessage = ({ data: { type, ...of } }) => {
 		if (type === "failed") return on.failed("the pictures are not taken any more");
 		if (type === "fps") return on.fps(of.fps);
 		sizes.set(of.key, { videoWidth: of.width, videoHeight: of.height });
-		on.sized();
+		gathering ||= setTimeout(() => {
+			gathering = 0;
+			on.sized();
+		}, GATHER);
 	};
 	worker.onerror = ({ message }) => on.failed(message);
 	/** What the worker draws at the moment, as a text. */
