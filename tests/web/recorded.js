@@ -318,12 +318,18 @@ export const recorded_changes = () =>
 			return [wanted, document.querySelectorAll(".tile").length].join();
 		});
 		ok("who withdraws is gone at once", at_once === "0,1", at_once);
-		const busy = await page.evaluate(() => {
-			const begin = performance.now();
+		const looks = await page.evaluate(() => {
+			const { getComputedStyle: real } = globalThis;
+			let n = 0;
+			globalThis.getComputedStyle = (...of) => {
+				n += 1;
+				return real(...of);
+			};
 			for (let i = 0; i < 2000; i++) change("PA_1", { role: "host", consent: "1", user_id: "mara", mood: String(i) });
-			return performance.now() - begin;
+			globalThis.getComputedStyle = real;
+			return n;
 		});
-		ok("who changes all the time costs little", busy < 1000, busy);
+		ok("who changes all the time is not drawn each time", looks === 0, looks);
 
 		let from = told.length;
 		await page.evaluate(() => {
