@@ -309,6 +309,45 @@ static const char *file_name(size_t file, char name[FILE_NAME_SIZE])
 	return name;
 }
 
+#define OUTPUT_SIZE (FILE_NAME_SIZE + 256)
+
+/* Writes the path of an unfinished file, from the folder of the parts. It is in the folder of the
+ * finished recordings from its beginning, because a file takes over who may read it from the folder
+ * in which it is made. */
+static const char *output_path(const struct joiner *joiner, char path[OUTPUT_SIZE])
+{
+	char name[FILE_NAME_SIZE];
+
+	(void)snprintf(path, OUTPUT_SIZE, "../../%s/.%s", order_folder(joiner->task.order),
+		       file_name(joiner->files_count, name));
+	return path;
+}
+
+/* Writes the path of a file in the folder of the finished recordings. */
+static void finished_path(const struct joiner *joiner, const char *prefix, const char *name,
+			  char path[PART_PATH_SIZE])
+{
+	(void)snprintf(path, PART_PATH_SIZE, "%s/%s/%s%s", joiner->task.folder->path,
+		       order_folder(joiner->task.order), prefix, name);
+}
+
+/* Makes the empty file that ffmpeg fills. */
+static bool make_output(const struct joiner *joiner, struct fault *fault)
+{
+	char path[PART_PATH_SIZE], name[FILE_NAME_SIZE];
+	int file;
+
+	if (!folder_make(joiner->task.folder, order_folder(joiner->task.order), fault))
+		return false;
+	finished_path(joiner, ".", file_name(joiner->files_count, name), path);
+	(void)unlink(path);
+	file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	if (file < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", path);
+	close(file);
+	return true;
+}
+
 /* Sets which pieces the next file has: up to another size, or 4 GiB. */
 static void set_file_end(struct joiner *joiner)
 {
@@ -340,7 +379,7 @@ static bool write_list(struct joiner *joiner, struct fault *fault)
  * there is none left. */
 static bool start_step(struct joiner *joiner, bool *is_over, struct fault *fault)
 {
-	char name[NAME_SIZE], to[NAME_SIZE], file[FILE_NAME_SIZE];
+	char name[NAME_SIZE], to[NAME_SIZE], output[OUTPUT_SIZE];
 
 	*is_over = false;
 	switch (joiner->step) {
@@ -390,10 +429,10 @@ static bool start_step(struct joiner *joiner, bool *is_over, struct fault *fault
 					   "the recording would have more than %d files",
 					   FILES_MOST - 1);
 		set_file_end(joiner);
-		return write_list(joiner, fault) &&
-		       start_join(joiner, "list", file_name(joiner->files_count, file), fault);
+		return write_list(joiner, fault) && make_output(joiner, fault) &&
+		       start_join(joiner, "list", output_path(joiner, output), fault);
 	case STEP_COUNT_FILE:
-		return start_count(joiner, file_name(joiner->files_count, file), fault);
+		return start_count(joiner, output_path(joiner, output), fault);
 	}
 	return false;
 }
@@ -483,7 +522,7 @@ static bool take_file(struct joiner *joiner, struct fault *fault)
 				   (long long)figures.pictures, (long long)pictures,
 				   (long long)figures.length_ms, (long long)length);
 	file_name(joiner->files_count, file->name);
-	(void)in_folder(joiner, file->name, path);
+	finished_path(joiner, ".", file->name, path);
 	if (stat(path, &status) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	file->bytes = (int64_t)status.st_size;
@@ -605,35 +644,30 @@ static void remove_parts(const struct joiner *joiner)
 	}
 }
 
-/* Gives the files their names in the folder of the finished recordings. */
+/* Gives the files their names. */
 static bool place_files(struct joiner *joiner, struct fault *fault)
 {
-	const char *folder = order_folder(joiner->task.order);
 	const json_t *look = json_object_get(joiner->task.order, "look");
-	struct slice chat = { NULL, 0 };
 	char from[PART_PATH_SIZE], to[PART_PATH_SIZE];
+	struct slice chat = { NULL, 0 };
 
+	for (size_t i = 0; i < joiner->files_count; i++) {
+		finished_path(joiner, ".", joiner->files[i].name, from);
+		finished_path(joiner, "", joiner->files[i].name, to);
+		if (!file_publish(from, to, fault))
+			return false;
+	}
 	if (json_is_true(json_object_get(look, "chat")))
 		chat = chat_table(joiner);
 	if (chat.data != NULL) {
 		struct recorded_file *file = &joiner->files[joiner->files_count];
 
-		(void)in_folder(joiner, CHAT_FILE, from);
-		if (!small_file_write(from, chat, fault))
+		finished_path(joiner, "", CHAT_FILE, to);
+		if (!small_file_write(to, chat, fault))
 			return false;
 		(void)snprintf(file->name, sizeof file->name, CHAT_FILE);
 		file->bytes = (int64_t)chat.size;
 		joiner->files_count++;
-	}
-	if (!folder_make(joiner->task.folder, folder, fault))
-		return false;
-	for (size_t i = 0; i < joiner->files_count; i++) {
-		(void)in_folder(joiner, joiner->files[i].name, from);
-		if (snprintf(to, sizeof to, "%s/%s/%s", joiner->task.folder->path, folder,
-			     joiner->files[i].name) >= (int)sizeof to)
-			return fault_cause(fault, FAULT_UNAVAILABLE, ENAMETOOLONG, "cannot join");
-		if (!file_publish(from, to, fault))
-			return false;
 	}
 	if (!note_files(joiner, fault))
 		return false;

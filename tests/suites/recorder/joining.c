@@ -222,6 +222,33 @@ START_TEST(a_chat_is_kept_without_pauses)
 }
 END_TEST
 
+/* The web server's user reads finished files by the folder's access control list, and no parts. */
+START_TEST(files_take_over_who_may_read_them)
+{
+	json_t *order = order_with(NULL, NULL);
+	struct fault fault = FAULT_INITIAL;
+	char *list;
+	size_t size;
+
+	/* A file system may have no such lists. */
+	if (!has_program("setfacl") ||
+	    system(arena_text(join.arena, "setfacl -d -m u:65534:r-x '%s' 2>/dev/null",
+			      join.directory)) != 0) {
+		json_decref(order);
+		return;
+	}
+	make_part(1, 2, BEGAN, 180, false);
+	ck_assert_int_eq(join_all(order, &fault), JOIN_DONE);
+	list = output_of(&size, "getfacl -cpn '%s/" FOLDER_OF_JOB "/recording.mp4'",
+			 join.directory);
+	ck_assert_ptr_nonnull(strstr(list, "user:65534:r-x"));
+	ck_assert_ptr_nonnull(strstr(list, "mask::r--"));
+	ck_assert_ptr_nonnull(strstr(list, "other::---"));
+	free(list);
+	json_decref(order);
+}
+END_TEST
+
 /* A part whose log says more than its file has is not joined as if it were whole. */
 START_TEST(missing_media_is_noticed)
 {
@@ -309,6 +336,7 @@ TCase *recorder_joining(void)
 	tcase_add_checked_fixture(joining, set_up, tear_down);
 	tcase_add_loop_test(joining, parts_become_files, 0, ROWS(joins));
 	tcase_add_test(joining, a_chat_is_kept_without_pauses);
+	tcase_add_test(joining, files_take_over_who_may_read_them);
 	tcase_add_test(joining, missing_media_is_noticed);
 	tcase_add_test(joining, a_killed_join_is_done_again);
 	tcase_add_test(joining, nothing_is_not_joined);
