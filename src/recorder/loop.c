@@ -183,7 +183,7 @@ void loop_obey(struct loop *loop, const struct answer *answer)
 				     strcmp(answer->works[i].job, work->job) == 0);
 		}
 		if (!is_listed)
-			work_unlisted(&loop->stand, work);
+			work_unlisted(work);
 	}
 	for (size_t i = 0; i < answer->works_count; i++) {
 		const struct wanted *wanted = &answer->works[i];

@@ -211,9 +211,8 @@ void work_obey(struct work_stand *stand, struct work *work, const struct wanted 
 	}
 }
 
-void work_unlisted(struct work_stand *stand, struct work *work)
+void work_unlisted(struct work *work)
 {
-	(void)stand;
 	work->is_listed = false;
 }
 
@@ -546,18 +545,22 @@ static void ask_pause(struct work *work)
 static void step_part(struct work_stand *stand, struct work *work)
 {
 	for (int i = 0; i < EVENTS_MOST && work->chromium != NULL; i++) {
+		const struct arena_mark mark = arena_mark(stand->arena);
 		const struct chromium_news news = chromium_next(work->chromium, stand->arena);
+		const bool is_last = news.event == CHROMIUM_NOTHING;
 
-		if (news.event == CHROMIUM_NOTHING)
-			break;
 		if (news.event == CHROMIUM_SAYS)
 			take_said(stand, work, news.text);
 		else if (news.event == CHROMIUM_RETURNED)
 			take_returned(stand, work, &news);
-		else if (work->phase >= PHASE_ENDING)
+		else if (news.event == CHROMIUM_GONE && work->phase >= PHASE_ENDING)
 			close_part(stand, work);
-		else
+		else if (news.event == CHROMIUM_GONE)
 			part_failed(stand, work, news.text);
+		/* A chunk takes several times its size. */
+		arena_release(stand->arena, &mark);
+		if (is_last)
+			break;
 	}
 	if (work->chromium != NULL)
 		watch_part(stand, work);

@@ -93,7 +93,7 @@ void work_close(struct work_stand *stand, struct work *work);
 /* Takes what the service wants; not for WANT_DROP. */
 void work_obey(struct work_stand *stand, struct work *work, const struct wanted *wanted);
 /* The service does not know the work (any more). */
-void work_unlisted(struct work_stand *stand, struct work *work);
+void work_unlisted(struct work *work);
 /* Removes the folder of a work that the service has dropped, if its parts are joined or older than
  * seven days. */
 void work_forget_parts(const struct work *work, bool erases);
