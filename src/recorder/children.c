@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define ARGUMENTS_MOST 64
 /* Descriptors of the recorder are moved here before those of the process are set. */
 #define ABOVE 10
+#define WAIT_MS 2000
 
 void children_adopt(void)
 {
@@ -169,6 +172,18 @@ void child_end(struct children *children, struct child *child)
 	}
 	end_orphans(child->pid);
 	child->pid = 0;
+}
+
+void children_wait(struct children *children)
+{
+	const int64_t until = clock_monotonic() + WAIT_MS;
+	siginfo_t ended;
+
+	do {
+		children_reap(children);
+		(void)poll(NULL, 0, 10);
+	} while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		 clock_monotonic() < until);
 }
 
 /* ---- what a process says ---- */

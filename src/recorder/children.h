@@ -55,6 +55,9 @@ void children_reap(struct children *children);
  * it was never started. */
 void child_end(struct children *children, struct child *child);
 
+/* Waits until all children have ended, also those that were left behind; at most two seconds. */
+void children_wait(struct children *children);
+
 /* Sets that read(2) and write(2) do not wait. Returns the descriptor. */
 int descriptor_unblocked(int descriptor);
 

@@ -119,8 +119,11 @@ void loop_close(struct loop *loop)
 		work_close(&loop->stand, loop->first);
 		loop->first = next;
 	}
-	if (loop->stand.profiles[0] != '\0')
+	if (loop->stand.profiles[0] != '\0') {
+		/* Until they have ended, they write into their profiles. */
+		children_wait(&loop->stand.children);
 		folder_remove(loop->stand.profiles);
+	}
 	if (loop->signals >= 0)
 		close(loop->signals);
 	folder_close(&loop->stand.folder);

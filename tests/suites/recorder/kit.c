@@ -233,6 +233,8 @@ void stand_in_wait_error(struct stand_in *stand_in, const char *error)
 
 void recorder_prepare(struct recorder_process *recorder)
 {
+	char scratch[4200];
+
 	recorder->directory = directory_make();
 	recorder->name = "test";
 	recorder->opening = "100s";
@@ -242,8 +244,11 @@ void recorder_prepare(struct recorder_process *recorder)
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
 		       recorder->directory);
 	ck_assert_int_eq(mkdir(recorder->folder, 0770), 0);
+	(void)snprintf(scratch, sizeof scratch, "%s/scratch", recorder->directory);
+	ck_assert_int_eq(mkdir(scratch, 0700), 0);
 	/* Chromium's sandbox does not work for root. */
 	if (geteuid() == 0) {
+		ck_assert_int_eq(chown(scratch, NOBODY, NOBODY), 0);
 		ck_assert_int_eq(chmod(recorder->directory, 0711), 0);
 		ck_assert_int_eq(chown(recorder->folder, NOBODY, NOBODY), 0);
 	}
@@ -252,13 +257,14 @@ void recorder_prepare(struct recorder_process *recorder)
 void recorder_start(struct recorder_process *recorder, const struct stand_in *stand_in)
 {
 	const char *named = getenv("ANTEROOM");
-	char url[64], key[4200], log[4200];
+	char url[64], key[4200], log[4200], scratch[4200];
 	FILE *file;
 
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rtc",
 		       receiver_port(stand_in->receiver));
 	(void)snprintf(key, sizeof key, "%s/key", recorder->directory);
 	(void)snprintf(log, sizeof log, "%s/log", recorder->directory);
+	(void)snprintf(scratch, sizeof scratch, "%s/scratch", recorder->directory);
 	file = fopen(key, "w");
 	ck_assert_ptr_nonnull(file);
 	(void)fprintf(file, "%s" SECRET, recorder->name);
@@ -270,7 +276,7 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 		const int log_file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 
 		(void)dup2(log_file, STDERR_FILENO);
-		(void)unsetenv("TMPDIR");
+		(void)setenv("TMPDIR", scratch, 1);
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
 		      "--media-allow", recorder->media_allow, "--opening", recorder->opening,
