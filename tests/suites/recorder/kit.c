@@ -231,11 +231,22 @@ void stand_in_wait_error(struct stand_in *stand_in, const char *error)
 
 /* ---- the program ---- */
 
+/* Of the running test: a test that fails ends its process without its fixture. */
+static struct recorder_process *prepared;
+
+static void end_prepared(void)
+{
+	if (prepared != NULL)
+		recorder_remove(prepared);
+}
+
 void recorder_prepare(struct recorder_process *recorder)
 {
 	char scratch[4200];
 
 	recorder->directory = directory_make();
+	prepared = recorder;
+	(void)atexit(end_prepared);
 	recorder->name = "test";
 	recorder->opening = "100s";
 	recorder->media_allow = "127.0.0.1";
@@ -340,6 +351,7 @@ pid_t recorder_chromium(const struct recorder_process *recorder)
 
 void recorder_remove(struct recorder_process *recorder)
 {
+	prepared = NULL;
 	if (recorder->pid != 0) {
 		(void)kill(recorder->pid, SIGKILL);
 		(void)waitpid(recorder->pid, NULL, 0);
