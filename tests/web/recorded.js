@@ -466,12 +466,13 @@ export const recorded_ends = () =>
 			["a look of another size", () => anteroom_look({ width: 800, height: 480, fps: 25, video_kbps: 1, audio_kbps: 1, audio_only: false }), "the look changed its size"],
 			["an error", () => void setTimeout(() => { throw new Error("something broke"); }), /something broke/],
 		]) {
-			const { page, hear } = await recording(own);
+			const { page, told, hear } = await recording(own);
 			// The page's own errors count as complaints elsewhere.
 			page.removeAllListeners("pageerror");
 			await page.evaluate(act);
 			const { text } = await hear(is("failed"));
 			ok(name, typeof expected === "string" ? text === expected : expected.test(text), text);
+			if (expected === "the look changed its size") ok(`${name}: what was recorded before is told`, told.some(is("chunk")) && told.at(-1).type === "failed");
 			await shut(page);
 		}
 		const refused = await open_recorder(own);

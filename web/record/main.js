@@ -178,9 +178,15 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	return {
 		/** @param {Look} next */
 		look(next) {
-			if (FIXED.some((name) => (next[name] ?? false) !== (first[name] ?? false))) return fail("the look changed its size");
-			look = next;
-			update();
+			if (FIXED.every((name) => (next[name] ?? false) === (first[name] ?? false))) {
+				look = next;
+				return update();
+			}
+			// What was recorded until now is in this part.
+			return then(async () => {
+				await media.stop();
+				fail("the look changed its size");
+			});
 		},
 		/** @param {boolean} yes */
 		pause: (yes) =>
