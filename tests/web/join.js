@@ -103,7 +103,7 @@ export const languages = (browser, codes) =>
 		await page.waitForSelector(".join-form");
 		const found = await page.evaluate(async () => {
 			const main = document.querySelector("script[type=module]").src;
-			const files = ["words.js", "../call/words.js", "../call/stats_words.js", "../call/chat/words.js"].map((one) => new URL(one, main).href);
+			const files = ["words.js", "../call/words.js", "../call/stats_words.js", "../call/recording_words.js", "../call/chat/words.js"].map((one) => new URL(one, main).href);
 			const [page_words, ...others] = await Promise.all(files.map((file) => import(file)));
 			const { LANGUAGES } = page_words;
 			/** The members with their types; functions are called, so that their texts count too. */
@@ -137,7 +137,7 @@ export const languages = (browser, codes) =>
 			const same = texts.filter(
 				([name, text]) =>
 					english.some(([other, said]) => other === name && said === text) &&
-					!/^code|^camera\.numbered|^call\.(more_people|keys|chat|chat_said|zoomed)\b/.test(name),
+					!/^code|^recording_chat|^camera\.numbered|^call\.(more_people|keys|chat|chat_said|zoomed|streaming\.running\.1)\b/.test(name),
 			);
 			ok(`${language} is translated`, same.length === 0, same.join());
 		}
