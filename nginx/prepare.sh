@@ -86,7 +86,9 @@ with_progress()
 	progress=$!
 	"$@" >"$progress_log" 2>&1 </dev/null
 	progress_status=$?
-	kill $progress 2>/dev/null
+	# A command that fails at once can end before the subshell has taken off the traps of this shell: it would take
+	# another signal for one of theirs, and go on.
+	kill -KILL $progress 2>/dev/null
 	wait $progress 2>/dev/null
 	[ ! -t 1 ] || printf '\r\033[K'
 	return $progress_status

@@ -452,5 +452,7 @@ int64_t beeps_to_flashes(const char *path, int64_t *beeps)
 	if (count == 0)
 		return INT64_MAX;
 	qsort(distances, count, sizeof distances[0], compare_numbers);
-	return distances[(count - 1) * 9 / 10];
+	/* Behind a cut, the picture stands still until its next key frame, for up to 2 s, so that a
+	 * flash is missing there. */
+	return distances[(count - 1) * 7 / 10];
 }
