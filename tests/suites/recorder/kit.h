@@ -79,7 +79,7 @@ void recorder_remove(struct recorder_process *recorder);
 char *output_of(size_t *size, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the number of pictures of a file. */
 int64_t pictures_of(const char *path);
-/* Returns the largest distance of a beep to the next flash in milliseconds, of all but three in ten;
+/* Returns the largest distance of a beep to the next flash in milliseconds, of seven in ten;
  * *beeps: their number. */
 int64_t beeps_to_flashes(const char *path, int64_t *beeps);
 
