@@ -492,6 +492,7 @@ static const char *const no_types[] = {
 	"chat.csv",
 	"destinations.transcriptions",
 	"janus.plugin.videoroom",
+	"joined.json",
 	"join.link",
 	"join.token",
 	"join.url",
