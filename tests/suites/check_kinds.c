@@ -490,6 +490,7 @@ static const char *const no_types[] = {
 	"accounts.lock",
 	"backup.mark",
 	"chat.csv",
+	"chat.jsonl",
 	"destinations.transcriptions",
 	"janus.plugin.videoroom",
 	"joined.json",
