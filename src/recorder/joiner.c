@@ -723,7 +723,10 @@ bool joiner_begin(struct children *children, const struct join_task *task, struc
 	json_incref(task->order);
 	made->printed_from = made->says.descriptor = -1;
 	folder_of_job(task->folder, task->account, task->job, made->folder);
-	made->parts_count = parts_read(made->arena, made->folder, &made->parts);
+	if (!parts_read(made->arena, made->folder, &made->parts, &made->parts_count, fault)) {
+		joiner_close(made);
+		return false;
+	}
 	media = arena_alloc(made->arena, (made->parts_count + 1) * sizeof *media);
 	for (size_t i = 0; i < made->parts_count; i++) {
 		media[i] = made->parts[i].media;

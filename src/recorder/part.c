@@ -100,7 +100,8 @@ static bool read_chunk(struct slice line, struct chunk *chunk)
 	return line.data == NULL;
 }
 
-static void read_log(struct arena *arena, const char *path, struct part_media *media)
+static bool read_log(struct arena *arena, const char *path, struct part_media *media,
+		     struct fault *fault)
 {
 	const int file = regular_file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	size_t capacity = 0, count = 0;
@@ -108,11 +109,18 @@ static void read_log(struct arena *arena, const char *path, struct part_media *m
 	struct slice rest = { NULL, 0 };
 	struct stat status;
 
+	if (file < 0 && errno != ENOENT)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
 	if (file >= 0 && fstat(file, &status) == 0 && status.st_size <= LOG_MOST) {
 		char *text = arena_alloc(arena, (size_t)status.st_size + 1);
 		const ssize_t got = read(file, text, (size_t)status.st_size);
 
-		rest = (struct slice){ text, got < 0 ? 0 : (size_t)got };
+		if (got < 0) {
+			fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+			close(file);
+			return false;
+		}
+		rest = (struct slice){ text, (size_t)got };
 	}
 	if (file >= 0)
 		close(file);
@@ -127,6 +135,7 @@ static void read_log(struct arena *arena, const char *path, struct part_media *m
 		chunks[count++] = chunk;
 	}
 	*media = (struct part_media){ chunks, count };
+	return true;
 }
 
 /* Reads a name such as e2p13.mkv. */
@@ -150,14 +159,19 @@ static int compare_parts(const void *a, const void *b)
 	return (one->number > other->number) - (one->number < other->number);
 }
 
-size_t parts_read(struct arena *arena, const char *folder, struct kept_part **parts)
+bool parts_read(struct arena *arena, const char *folder, struct kept_part **parts, size_t *n,
+		struct fault *fault)
 {
 	DIR *directory = opendir(folder);
-	size_t n = 0, capacity = 0;
+	bool is_read = directory != NULL || errno == ENOENT;
+	size_t capacity = 0;
 	struct dirent *entry;
 
 	*parts = NULL;
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+	*n = 0;
+	if (!is_read)
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", folder);
+	while (is_read && directory != NULL && (errno = 0, entry = readdir(directory)) != NULL) {
 		struct kept_part part = { .epoch = 0 };
 		char path[PART_PATH_SIZE];
 		struct stat status;
@@ -170,13 +184,15 @@ size_t parts_read(struct arena *arena, const char *folder, struct kept_part **pa
 		part.bytes = (int64_t)status.st_size;
 		part.modified = (int64_t)status.st_mtime * 1000;
 		part_path(folder, part.epoch, part.number, ".log", path);
-		read_log(arena, path, &part.media);
-		*parts = arena_room(arena, *parts, n + 1, &capacity, sizeof part);
-		(*parts)[n++] = part;
+		is_read = read_log(arena, path, &part.media, fault);
+		*parts = arena_room(arena, *parts, *n + 1, &capacity, sizeof part);
+		(*parts)[(*n)++] = part;
 	}
+	if (is_read && directory != NULL && errno != 0)
+		is_read = fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", folder);
 	if (directory != NULL)
 		closedir(directory);
-	if (n > 0)
-		qsort(*parts, n, sizeof **parts, compare_parts);
-	return n;
+	if (*n > 0)
+		qsort(*parts, *n, sizeof **parts, compare_parts);
+	return is_read;
 }

@@ -40,8 +40,11 @@ struct kept_part {
 	struct part_media media;
 };
 
-/* Returns the parts of a folder in their order, with their chunks, in the arena. */
-size_t parts_read(struct arena *arena, const char *folder, struct kept_part **parts);
+/* Reads the parts of a folder in their order, with their chunks, in the arena. Without a folder
+ * there are none, and a part without a log has no chunks; whatever else cannot be read sets
+ * FAULT_UNAVAILABLE, because it may be read later. */
+bool parts_read(struct arena *arena, const char *folder, struct kept_part **parts, size_t *n,
+		struct fault *fault);
 
 /* Writes the path of a file of a part. suffix: ".mkv". */
 #define PART_PATH_SIZE 4160

@@ -71,8 +71,11 @@ static void add_gap(struct work *work, int64_t missing)
 static void read_former_parts(struct work_stand *stand, struct work *work)
 {
 	struct kept_part *parts;
-	const size_t n = parts_read(stand->arena, work->folder, &parts);
+	struct fault fault = FAULT_INITIAL;
+	size_t n;
 
+	if (!parts_read(stand->arena, work->folder, &parts, &n, &fault))
+		work_set_error(work, slice_of(fault_reason(&fault)));
 	for (size_t i = 0; i < n; i++) {
 		const struct part_media *media = &parts[i].media;
 		const struct chunk *last;
@@ -139,9 +142,10 @@ void work_forget_parts(const struct work *work, bool erases)
 {
 	struct arena *arena = arena_open();
 	struct kept_part *parts;
-	const size_t n = parts_read(arena, work->folder, &parts);
+	struct fault fault = FAULT_INITIAL;
 	const int64_t now = clock_now(&clock_system);
-	bool is_old = true;
+	size_t n;
+	bool is_old = parts_read(arena, work->folder, &parts, &n, &fault);
 
 	for (size_t i = 0; i < n; i++)
 		is_old = is_old && parts[i].modified < now - KEPT_FOR;

@@ -319,6 +319,7 @@ START_TEST(parts_are_found_in_their_order)
 	struct kept_part *parts;
 	struct part part;
 	int64_t number = 1;
+	size_t n;
 	FILE *log;
 
 	/* The number that is there already is passed over. */
@@ -335,14 +336,23 @@ START_TEST(parts_are_found_in_their_order)
 	ck_assert_ptr_nonnull(log);
 	(void)fputs("2 7000 8", log);
 	(void)fclose(log);
-	ck_assert_uint_eq(parts_read(arena, directory, &parts), 11);
+	ck_assert(parts_read(arena, directory, &parts, &n, &fault));
+	ck_assert_uint_eq(n, 11);
 	ck_assert_int_eq(parts[10].number, 11);
 	ck_assert_int_eq(parts[1].bytes, 9);
 	/* The torn line is none. */
 	ck_assert_uint_eq(parts[1].media.count, 2);
 	ck_assert_int_eq(parts[1].media.chunks[1].at, 6001);
 	ck_assert_int_eq(parts[1].media.chunks[1].media_ms, 2000);
+	/* A log that cannot be read for now does not make its part one without media. */
+	ck_assert_int_eq(remove(path), 0);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert(!parts_read(arena, directory, &parts, &n, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
 	directory_remove(directory);
+	fault = FAULT_INITIAL;
+	ck_assert(parts_read(arena, "/nowhere/at/all", &parts, &n, &fault));
+	ck_assert_uint_eq(n, 0);
 }
 END_TEST
 
