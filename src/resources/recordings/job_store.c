@@ -71,6 +71,31 @@ struct slice job_file_path(struct call *call, const struct job *job, struct slic
 	return buffer_slice(&path);
 }
 
+/* Gives an asset the gaps that lie in its file. A report tells them from the start of the first
+ * file, an asset from its own. What lies behind all files is in the last one. */
+static void add_gaps(struct call *call, const struct work_report *report, size_t file,
+		     struct asset *asset)
+{
+	bool is_last = true;
+	uint64_t begins = 0;
+
+	for (size_t i = 0; i < report->file_count; i++) {
+		if (report->files[i].is_chat)
+			continue;
+		begins += i < file ? report->files[i].duration : 0;
+		is_last = is_last && i <= file;
+	}
+	asset->gaps = arena_alloc(call->arena, (report->gap_count + 1) * sizeof *asset->gaps);
+	for (size_t i = 0; i < report->gap_count; i++) {
+		const struct asset_gap *gap = &report->gaps[i];
+
+		if (gap->at < begins || (!is_last && gap->at - begins >= asset->duration))
+			continue;
+		asset->gaps[asset->gap_count++] = (struct asset_gap){ gap->at - begins,
+								      gap->missing };
+	}
+}
+
 /* Makes assets of the files of a report. Of a file that is made again, as after a lost report, the
  * job has ended already, so none is made twice. */
 static bool add_assets(struct call *call, struct job *job, const struct work_report *report,
@@ -100,11 +125,8 @@ static bool add_assets(struct call *call, struct job *job, const struct work_rep
 			.presign_seconds = job->presign_seconds,
 			.keep_days = job->keep_days,
 		};
-		/* Gaps are told from the start of the first file. */
-		if (!file->is_chat && *n == 0) {
-			asset->gaps = report->gaps;
-			asset->gap_count = report->gap_count;
-		}
+		if (!file->is_chat)
+			add_gaps(call, report, i, asset);
 		if (!asset_add(call, job, asset, fault))
 			return false;
 		++*n;

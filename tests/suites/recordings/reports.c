@@ -529,6 +529,70 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 }
 END_TEST
 
+/* clang-format off */
+#define FILE_OF(name, ms) "{\"name\":\"" name "\",\"bytes\":1,\"duration_ms\":" #ms ",\"width\":1280,\"height\":720}"
+#define GAP(at, missing) "{\"at_ms\":" #at ",\"missing_ms\":" #missing "}"
+static const struct {
+	const char *gaps, *files;
+	const char *of_first, *of_second; /* what the answer says */
+} gap_rows[] = {
+	{ "", FILE_OF("recording.mp4", 6000), "", NULL },
+	{ GAP(1000, 500) "," GAP(7000, 600), FILE_OF("recording.mp4", 6000), GAP(1000, 500) "," GAP(7000, 600), NULL },
+	{ GAP(1000, 500) "," GAP(7000, 600), FILE_OF("recording.mp4", 6000) "," FILE_OF("recording-2.mp4", 4000), GAP(1000, 500), GAP(1000, 600) },
+	{ GAP(5999, 500) "," GAP(6000, 600), FILE_OF("recording.mp4", 6000) "," FILE_OF("recording-2.mp4", 4000), GAP(5999, 500), GAP(0, 600) },
+	{ GAP(11000, 600), FILE_OF("recording.mp4", 6000) "," FILE_OF("recording-2.mp4", 4000), "", GAP(5000, 600) },
+	{ GAP(7000, 600), FILE_OF("recording.mp4", 6000) ",{\"name\":\"chat.csv\",\"bytes\":1}," FILE_OF("recording-2.mp4", 4000), "", GAP(1000, 600) },
+};
+/* clang-format on */
+
+static const char *gaps_of(const struct id *job, size_t i)
+{
+	const json_t *assets = json_object_get(
+		world_json(&world, world_expect(&world, 200, METHOD_GET,
+						arena_text(world.arena, "/v2/recordings/%s",
+							   id_as_text(world.arena, job).data),
+						NULL)),
+		"recording_assets");
+	char *text = json_dumps(
+		json_object_get(json_object_get(json_array_get(assets, i), "metadata"), "gaps"),
+		JSON_COMPACT);
+	const char *gaps = text == NULL ? "" : arena_text(world.arena, "%s", text);
+
+	free(text);
+	return gaps;
+}
+
+/* Puts gaps into a work, which has none. */
+static const char *with_gaps(const char *work, const char *gaps)
+{
+	const char *at = strstr(work, "\"gaps\":[") + strlen("\"gaps\":[");
+
+	return arena_text(world.arena, "%.*s%s%s", (int)(at - work), work, gaps, at);
+}
+
+START_TEST(each_gap_is_in_the_file_in_which_it_lies)
+{
+	const char *of[] = { gap_rows[_i].of_first, gap_rows[_i].of_second };
+	struct client client;
+	struct id job;
+
+	client_begin(&client, "r1", "b", "f1", NULL);
+	job = start("one");
+	report(&client);
+	client.works = work_text(&world.account.id, &job, 1, "running", 1000, "");
+	report(&client);
+	call_job(&job, job_stop);
+	client.works = work_text(&world.account.id, &job, 1, "done", 10000,
+				 arena_text(world.arena, ",\"files\":[%s]", gap_rows[_i].files));
+	client.works = with_gaps(client.works, gap_rows[_i].gaps);
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "completed");
+	for (int i = 0; i < ROWS(of); i++)
+		ck_assert_str_eq(gaps_of(&job, (size_t)i),
+				 of[i] == NULL ? "" : arena_text(world.arena, "[%s]", of[i]));
+}
+END_TEST
+
 START_TEST(nobody_takes_it_and_it_fails)
 {
 	const struct id job = start("one");
@@ -1229,10 +1293,13 @@ void add_reports(TCase *reports, bool on_database)
 {
 	tcase_add_checked_fixture(reports, on_database ? set_up_database : set_up,
 				  on_database ? tear_down_database : tear_down);
-	if (on_database)
+	if (on_database) {
 		tcase_add_test(reports, two_services_on_one_database_say_the_same);
-	else
+	} else {
 		tcase_add_loop_test(reports, each_member_of_a_report_is_checked, 0, ROWS(refused));
+		tcase_add_loop_test(reports, each_gap_is_in_the_file_in_which_it_lies, 0,
+				    ROWS(gap_rows));
+	}
 	tcase_add_test(reports, a_report_needs_the_key_of_its_recorder);
 	tcase_add_test(reports, a_report_that_is_too_large_is_refused);
 	tcase_add_test(reports, a_second_process_of_a_name_waits_for_the_first_to_be_silent);
