@@ -24,6 +24,8 @@
 #define AGAIN_AFTER 60000
 /* Milliseconds for which the parts of a recording that failed are kept. */
 #define PARTS_KEPT ((int64_t)7 * 24 * 60 * 60 * 1000)
+/* Milliseconds that a test has to say what came of it, before its files are deleted. */
+#define TEST_KEPT 60000
 
 /* How far the look at all files has come. */
 struct look {
@@ -175,6 +177,32 @@ static bool delete_due(struct file_watch *watch)
 
 /* ---- the look at all files ---- */
 
+/* Deletes a file of a test that is over. Whoever has tested deletes it first, unless they were
+ * interrupted. The session, the job and the file are locked in this order. *is_gone: it is none of
+ * the files that stay. */
+static bool remove_test(struct call *call, const struct asset *shown, bool *is_gone,
+			struct fault *fault)
+{
+	const struct id id = shown->stored.id;
+	struct session session;
+	struct asset asset;
+	struct job job;
+
+	*is_gone = false;
+	if (!job_load(call, &shown->stored.parent, STORE_TO_SHOW, &job, fault))
+		return false;
+	if (!job.is_test || job.is_open || job.ended + TEST_KEPT > call->now)
+		return true;
+	*is_gone = true;
+	if (!session_load(call, &shown->session, STORE_TO_CHANGE, &session, fault) ||
+	    !job_load(call, &shown->stored.parent, STORE_TO_CHANGE, &job, fault) ||
+	    !record_get(&asset_table, call->transaction, &id, STORE_TO_CHANGE, &asset, fault))
+		return false;
+	return asset.stored.value.data == NULL ||
+	       (asset_remove(call, &asset, fault) &&
+		gone_file_add_asset(call, &asset, GONE_BY_RETENTION, fault));
+}
+
 /* Finds out whether files of the account are missing, or are there again. *is_last: it has no
  * more. */
 static bool look_at_files(struct file_watch *watch, const struct id *account, bool *is_last)
@@ -202,8 +230,14 @@ static bool look_at_files(struct file_watch *watch, const struct id *account, bo
 			struct folder_file file;
 			struct asset asset;
 			enum folder_result result;
+			bool is_gone = false;
 
 			look->after = id;
+			run.is_done = record_read(&asset_table, call->arena, &page.records[i],
+						  &asset, &fault) &&
+				      remove_test(call, &asset, &is_gone, &fault);
+			if (!run.is_done || is_gone)
+				continue;
 			run.is_done = record_get(&asset_table, call->transaction, &id,
 						 STORE_TO_CHANGE, &asset, &fault);
 			/* A folder without an id may only be missing. */

@@ -634,6 +634,52 @@ START_TEST(a_folder_that_is_not_there_has_no_missing_files)
 END_TEST
 
 static const struct {
+	bool is_test;
+	enum job_status status;
+	int64_t after; /* milliseconds since it has ended */
+	bool is_gone;
+} tests[] = {
+	{ true, JOB_COMPLETED, 0, false },	     { true, JOB_COMPLETED, 58000, false },
+	{ true, JOB_COMPLETED, 62000, true },	     { true, JOB_FAILED, 62000, true },
+	{ true, JOB_POST_PROCESSING, 62000, false }, { false, JOB_COMPLETED, 62000, false },
+};
+
+START_TEST(the_file_of_a_test_that_is_over_goes)
+{
+	const char *outcome = tests[_i].is_gone ? "deleted" : NULL;
+	struct asset asset;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, tests[_i].status);
+	job.is_test = tests[_i].is_test;
+	asset = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4");
+	ck_assert(asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	commit(&call);
+	make_file(asset.path.data, "12345");
+	world_move(&world, tests[_i].after);
+	watch_files();
+	watch_files();
+	ck_assert_int_eq(is_there(asset.path.data), !tests[_i].is_gone);
+	ck_assert(is_there(asset_path));
+	ck_assert_int_eq(call_of(&world.account, METHOD_GET,
+				 path_of("/v2/recording-assets/", &asset.stored.id, ""))
+				 .answer.status,
+			 tests[_i].is_gone ? 404 : 200);
+	ck_assert_uint_eq(json_array_size(deleted_events()), tests[_i].is_gone);
+	if (outcome != NULL) {
+		ck_assert_str_eq(member(json_array_get(deleted_events(), 0), "outcome"), outcome);
+		ck_assert_str_eq(member(json_array_get(deleted_events(), 0), "cause"), "retention");
+	}
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_load(&call, &job.stored.id, STORE_TO_SHOW, &job, &fault));
+	ck_assert_uint_eq(job.asset_count, !tests[_i].is_gone);
+	world_abandon(&call);
+}
+END_TEST
+
+static const struct {
 	enum job_status status;
 	int64_t after; /* milliseconds since it has ended */
 	bool is_gone;
@@ -844,6 +890,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_deleted_account_takes_its_files_along, 0, 2);
 	tcase_add_test(tcase, a_missing_file_is_found_and_found_again);
 	tcase_add_loop_test(tcase, a_folder_that_is_not_there_has_no_missing_files, 0, 2);
+	tcase_add_loop_test(tcase, the_file_of_a_test_that_is_over_goes, 0, ROWS(tests));
 	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
 	tcase_add_loop_test(tcase, a_file_without_a_record_is_adopted_or_purged, 0, ROWS(paths));
 	tcase_add_test(tcase, a_check_compares_the_folder_with_the_records);
