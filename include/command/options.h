@@ -16,6 +16,7 @@
 enum option_kind {
 	OPTION_SWITCH,
 	OPTION_TEXT, /* not empty */
+	OPTION_TEXT_OR_NONE, /* the same, but an empty one is as if it were left out */
 	OPTION_DIRECTORY, /* the data directory; see options_parse */
 	OPTION_URL, /* the URL of a database, in place of the data directory */
 	OPTION_NUMBER, /* from `least` to `most` */
@@ -49,6 +50,7 @@ struct option_row {
 /* clang-format off */
 #define TO_SWITCH(to)              .kind = OPTION_SWITCH, .value.is_given = (to)
 #define TO_TEXT(to)                .kind = OPTION_TEXT, .value.text = (to)
+#define TO_TEXT_OR_NONE(to)        .kind = OPTION_TEXT_OR_NONE, .value.text = (to)
 #define TO_URL(to)                 .kind = OPTION_URL, .value.text = (to)
 #define TO_DIRECTORY(to)           .kind = OPTION_DIRECTORY, .value.text = (to)
 #define TO_NUMBER(to, from, up_to) .kind = OPTION_NUMBER, .value.number = (to), \

@@ -35,6 +35,10 @@ static bool wrong_value(const struct command *command, const struct option_row *
 static bool parse_text(const struct command *command, const struct option_row *row,
 		       const char *text)
 {
+	if (row->kind == OPTION_TEXT_OR_NONE) {
+		*row->value.text = text[0] == '\0' ? NULL : text;
+		return true;
+	}
 	if (row->kind != OPTION_TEXT && *row->value.text != NULL)
 		return wrong_value(command, row, text, "specifies the data twice");
 	if (row->kind == OPTION_URL && !store_postgres_is_url(text))
@@ -147,6 +151,7 @@ static bool parse_value(const struct command *command, const struct option_row *
 		*row->value.is_given = true;
 		return true;
 	case OPTION_TEXT:
+	case OPTION_TEXT_OR_NONE:
 	case OPTION_DIRECTORY:
 	case OPTION_URL:
 		return parse_text(command, row, text);

@@ -128,7 +128,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "session-keep", "DURATION", "how long the session of a room is kept after its end (default: 90d)", TO_DURATION_OR_0S(&options->session_keep) },
 		{ "stays-per-minute", "N", "how many stays of people in its rooms are stored for an account in a minute (default: 20000)", TO_NUMBER(&options->stays_per_minute, 2, 1000000) },
 		{ "door-per-address", "N", "how many people of one room may wait to be let in from one address (default: 200)", TO_NUMBER(&options->door_per_address, 1, DOOR_MOST) },
-		{ "recordings", "DIR", "the folder of the recordings, which anteroom record fills", TO_TEXT(&options->recordings) },
+		{ "recordings", "DIR", "the folder of the recordings, which anteroom record fills", TO_TEXT_OR_NONE(&options->recordings) },
 		{ "recording-times", "NAME=DURATION,...", "other times for recordings: start, retry, lease, lost, join, sweep, live, output; for tests and slow machines", TO_TEXT(&options->recording_times) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },

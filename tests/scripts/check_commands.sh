@@ -510,6 +510,9 @@ for mode in off watch on; do
 	check 2 'the data directory none does not exist' serve --listen ./socket --live $mode $user \
 		--session-grace 0s --session-keep 0s
 done
+# An empty folder of recordings is none; other texts must not be empty.
+check 2 'the data directory none does not exist' serve --listen ./socket --recordings= $user
+check 2 '--recording-times must not be empty' serve --listen ./socket --recording-times= $user
 unset ANTEROOM_DATA
 test ! -e socket || fail 'serve: leaves its socket behind'
 
