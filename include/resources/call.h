@@ -274,6 +274,8 @@ void call_reset_answer(struct call *call);
 void call_set_account(struct call *call);
 /* Returns true if the account keeps nothing of who the people in its rooms are. */
 bool call_is_anonymous(const struct call *call);
+/* Returns true if the account exists and is enabled. */
+bool call_account_is_enabled(const struct call *call);
 /* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write. That
  * may be the same millisecond, or later if the clock was set back. An operation of a bulk request
  * may have the time of an earlier operation of the same request. */

@@ -137,6 +137,16 @@ bool call_is_anonymous(const struct call *call)
 	return is_so;
 }
 
+bool call_account_is_enabled(const struct call *call)
+{
+	const struct roster *roster = accounts_current(call->environment->accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool is_enabled = account != NULL && account->is_enabled;
+
+	accounts_release(call->environment->accounts, roster);
+	return is_enabled;
+}
+
 void call_raise_time(struct call *call, int64_t time)
 {
 	if (call_is_writing(call) && (call->is_part ? call->now < time : call->now <= time))

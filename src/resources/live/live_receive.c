@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/live/live_rooms.h"
 
-#include "accounts/accounts.h"
 #include "records/kinds.h"
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
@@ -23,17 +22,6 @@ static bool refuse_event(struct call *call, struct fault *fault)
 		live_queue_count(call->environment->live_queue, RECEIVED_REFUSED);
 	return fault_detail(fault, FAULT_UNAUTHORIZED,
 			    "the event is not signed with the key of this backend");
-}
-
-static bool account_is_enabled(const struct call *call)
-{
-	struct accounts *accounts = call->environment->accounts;
-	const struct roster *roster = accounts_current(accounts);
-	const struct account *account = roster_by_id(roster, &call->account);
-	const bool is_enabled = account != NULL && account->is_enabled;
-
-	accounts_release(accounts, roster);
-	return is_enabled;
 }
 
 bool live_receive(struct call *call, struct fault *fault)
@@ -72,7 +60,7 @@ bool live_receive(struct call *call, struct fault *fault)
 	server = backend_server(call, backend);
 	if (!server_signed_event(call->arena, &server, now / 1000, call->request.authorization,
 				 call->request.body) ||
-	    !account_is_enabled(call))
+	    !call_account_is_enabled(call))
 		return refuse_event(call, fault);
 
 	if (!server_read_event(call->arena, &server, call->request.body, &event) ||

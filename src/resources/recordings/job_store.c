@@ -388,17 +388,6 @@ static void note_lost(struct call *call, const struct job *job)
 				       false } } });
 }
 
-static bool account_is_enabled(const struct call *call)
-{
-	struct accounts *accounts = call->environment->accounts;
-	const struct roster *roster = accounts_current(accounts);
-	const struct account *account = roster_by_id(roster, &call->account);
-	const bool is_enabled = account != NULL && account->is_enabled;
-
-	accounts_release(accounts, roster);
-	return is_enabled;
-}
-
 /* Says which participants have to go, and about which the media server is to be asked. */
 static void find_participants(const struct job *job, const struct job_news *news,
 			      struct job_turn *turn)
@@ -470,7 +459,7 @@ bool job_take_turn(struct call *call, struct job_turn *turn, struct fault *fault
 			return false;
 		more |= acts;
 	}
-	if (!account_is_enabled(call) && job.status < JOB_STOPPING) {
+	if (!call_account_is_enabled(call) && job.status < JOB_STOPPING) {
 		news.type = NEWS_STOP;
 		news.reason = JOB_ROOM_ENDED;
 		if (!job_apply(call, &job, &work, &news, &acts, fault))

@@ -178,52 +178,42 @@ bool work_put(struct call *call, struct work *work, struct fault *fault)
 						    STORE_TO_CHANGE, &work->stored, fault));
 }
 
-bool works_read(struct call *call, const struct id *parent, size_t most, struct work **works,
-		size_t *n, struct fault *fault)
+/* Reads a page of works. */
+static bool works_page(struct call *call, struct store_page *page, struct work **works, size_t *n,
+		       struct fault *fault)
 {
 	const struct id account = installation_enter(call);
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = parent,
-		.records = arena_alloc(call->arena, most * sizeof *page.records),
-		.most = most,
-	};
 	bool is_done;
 
 	*n = 0;
-	*works = arena_zero(call->arena, most * sizeof **works);
-	is_done = store_page(call->transaction, &kind_work, &page, fault);
-	for (size_t i = 0; is_done && i < page.count; i++)
-		is_done = record_read(&work_table, call->arena, &page.records[i], &(*works)[i],
+	*works = arena_zero(call->arena, page->most * sizeof **works);
+	page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
+	is_done = store_page(call->transaction, &kind_work, page, fault);
+	for (size_t i = 0; is_done && i < page->count; i++)
+		is_done = record_read(&work_table, call->arena, &page->records[i], &(*works)[i],
 				      fault);
 	if (is_done)
-		*n = page.count;
+		*n = page->count;
 	return installation_leave(call, &account, is_done);
+}
+
+bool works_read(struct call *call, const struct id *parent, size_t most, struct work **works,
+		size_t *n, struct fault *fault)
+{
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .parent = parent, .most = most };
+
+	return works_page(call, &page, works, n, fault);
 }
 
 bool works_due(struct call *call, int64_t now, size_t most, struct work **works, size_t *n,
 	       bool *is_last, struct fault *fault)
 {
-	const struct id account = installation_enter(call);
-	struct store_page page = {
-		.order = STORE_BY_END,
-		.until = now,
-		.records = arena_alloc(call->arena, most * sizeof *page.records),
-		.most = most,
-	};
-	bool is_done;
+	struct store_page page = { .order = STORE_BY_END, .until = now, .most = most };
 
-	*n = 0;
-	*works = arena_zero(call->arena, most * sizeof **works);
-	is_done = store_page(call->transaction, &kind_work, &page, fault);
-	for (size_t i = 0; is_done && i < page.count; i++)
-		is_done = record_read(&work_table, call->arena, &page.records[i], &(*works)[i],
-				      fault);
-	if (is_done) {
-		*n = page.count;
-		*is_last = page.is_last;
-	}
-	return installation_leave(call, &account, is_done);
+	if (!works_page(call, &page, works, n, fault))
+		return false;
+	*is_last = page.is_last;
+	return true;
 }
 
 /* ---- queues ---- */
