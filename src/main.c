@@ -84,6 +84,7 @@ static const struct command commands[] = {
 	{ "recording link",  "RECORDING",  "prints links to the files of a recording, the main one last", command_recording_link },
 	{ "recording download", "RECORDING", "saves the file of a recording", command_recording_download },
 	{ "recording delete", "RECORDING", "deletes all files of a recording", command_recording_delete },
+	{ "recording join",  "RECORDING",  "has what is left of a failed recording joined", command_client },
 	{ "recording adopt", "FILE",       "makes the record of a finished file that no record knows", command_client },
 	{ "recording purge", "[FILE]",     "deletes a finished file that no record knows, or all with --all", command_recording_purge },
 	{ "recording test",  "ROOM",       "records a test picture for ten seconds, and says what came of it", command_recording_test },

@@ -183,6 +183,7 @@ static const struct client_command {
 	{ "recording stop", "stopRecordings", recording_columns, .list = "data" },
 	{ "recording pause", "pauseRecordings", recording_columns, .list = "data" },
 	{ "recording resume", "resumeRecordings", recording_columns, .list = "data" },
+	{ "recording join", "joinRecording", recording_columns, .list = NULL },
 	{ "recording adopt", "adoptRecordingFile", file_columns, .sent = { { "path", OPERAND } } },
 	{ "usage", "getUsage", day_columns, .list = "data", .sent = {
 		{ "after", TAKES("DAY") }, { "before", TAKES("DAY") } } },

@@ -24,6 +24,7 @@ const NEEDS_RECORDER = [
 	"pauseRecordings",
 	"resumeRecordings",
 	"stopRecording",
+	"joinRecording",
 	"getRecording",
 	"getRecordingAsset",
 	"signRecordingAsset",

@@ -161,6 +161,10 @@ bool job_pause(struct call *call, struct job *job, struct slice peer, bool *is_r
 bool job_resume(struct call *call, struct job *job, struct slice peer, bool *is_refused,
 		struct fault *fault);
 
+/* Opens a job that has failed, and was read to change, once more: a recorder joins its parts, which
+ * are still there. The checks are the caller's and those of job_check_numbers. */
+bool job_join_again(struct call *call, struct job *job, struct fault *fault);
+
 /* Reads who is inside the room of a job, as the records have it. */
 bool job_room_read(struct call *call, const struct job *job, struct job_room *room,
 		   struct fault *fault);

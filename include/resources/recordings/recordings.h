@@ -23,6 +23,7 @@ extern const struct loading load_recordings, load_recording_assets;
 handler recording_start;
 handler recordings_stop, recordings_pause, recordings_resume; /* by room */
 handler recording_stop;
+handler recording_join;
 handler recordings_list;
 handler recording_get;
 

@@ -323,6 +323,33 @@ bool job_begin(struct call *call, struct job *job, struct fault *fault)
 	return work_queue_put(call, &work, job, fault);
 }
 
+/* What is said about its end stays; how it failed does not. */
+bool job_join_again(struct call *call, struct job *job, struct fault *fault)
+{
+	struct work work = { .broke_at = SLICE("") };
+	struct jobs jobs;
+
+	if (!job_check_numbers(call, job, fault) || !jobs_load(call, STORE_TO_CHANGE, &jobs, fault))
+		return false;
+	job->is_open = true;
+	job->status = JOB_POST_PROCESSING;
+	job->ended = 0;
+	job->updated = job->joining = job->lost = call->now;
+	job->error = SLICE("");
+	if (job->asked_reason != JOB_GOES_ON)
+		job->reason = job->asked_reason;
+	jobs.open++;
+	jobs.counts[job->type][JOB_POST_PROCESSING]++;
+	work.stored.id = work_id(job->created, &call->account, &job->stored.id);
+	work.account = call->account;
+	work.job = job->stored.id;
+	work.created = job->created;
+	work.due = call->now + 1;
+	return job_put(call, job, fault) &&
+	       record_put(&jobs_table, call->transaction, &jobs, fault) &&
+	       work_queue_put(call, &work, job, fault);
+}
+
 /* ---- calls ---- */
 
 static bool job_call(struct call *call, struct job *job, struct job_news *news, bool *is_refused,

@@ -19,6 +19,7 @@
 #include "resources/recordings/job_answer.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recorders.h"
+#include "resources/recordings/recording_folder.h"
 #include "resources/recordings/recording_start.h"
 #include "resources/templates/template_parts.h"
 
@@ -347,6 +348,36 @@ bool recordings_pause(struct call *call, struct fault *fault)
 bool recordings_resume(struct call *call, struct fault *fault)
 {
 	return ask_of_room(call, job_resume, fault);
+}
+
+/* Finds out whether the folder has parts of the recording. */
+static bool has_parts(const struct call *call, const struct job *job)
+{
+	const char *path = arena_text(call->arena, "incoming/%s-%s", call->account_text,
+				      id_as_text(call->arena, &job->stored.id).data);
+	struct slice *names;
+	bool is_part = false;
+	size_t n;
+
+	folder_list(call->arena, call->environment->recordings->folder, slice_of(path), false,
+		    &names, &n);
+	for (size_t i = 0; i < n; i++)
+		is_part = is_part || slice_ends(names[i], SLICE(".mkv"));
+	return is_part;
+}
+
+bool recording_join(struct call *call, struct fault *fault)
+{
+	const struct slice folder = recordings_folder_id(call);
+	struct job *job = call->recording;
+
+	if (job->status != JOB_FAILED)
+		return fault_set(fault, FAULT_CONFLICT, "Recording has not failed");
+	if (folder.size == 0 || !slice_equal(job->folder, folder))
+		return fault_set(fault, FAULT_CONFLICT, "No storage for recordings");
+	if (!has_parts(call, job))
+		return fault_set(fault, FAULT_CONFLICT, "Recording has no parts");
+	return job_join_again(call, job, fault) && answer_recording(call, job, fault);
 }
 
 bool recording_stop(struct call *call, struct fault *fault)

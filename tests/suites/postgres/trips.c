@@ -407,6 +407,7 @@ static const struct {
 	{ METHOD_POST, "/v2/recordings/room/$r/pause", "{}", 404, 3, NULL, 0 },
 	{ METHOD_POST, "/v2/recordings/room/$r/resume", "{}", 404, 3, NULL, 0 },
 	{ METHOD_POST, "/v2/recordings/" NOTHING "/stop", "{}", 404, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/recordings/" NOTHING "/join", NULL, 404, 2, NULL, 0 },
 	{ METHOD_GET, "/v2/recordings", NULL, 200, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/recordings?room_id=$r", NULL, 200, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/recordings/" NOTHING, NULL, 404, 1, NULL, 0 },

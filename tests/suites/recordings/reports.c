@@ -1020,6 +1020,101 @@ START_TEST(a_recording_is_done_only_when_its_file_is_there)
 }
 END_TEST
 
+static const struct {
+	enum job_status status;
+	bool has_parts, has_folder;
+	const char *says; /* NULL: it is joined */
+} joins[] = {
+	{ JOB_FAILED, true, true, NULL },
+	{ JOB_FAILED, false, true, "Recording has no parts" },
+	{ JOB_FAILED, true, false, "No storage for recordings" },
+	{ JOB_RUNNING, true, true, "Recording has not failed" },
+	{ JOB_COMPLETED, true, true, "Recording has not failed" },
+};
+
+START_TEST(what_is_left_of_a_failed_recording_is_joined)
+{
+	const struct id *account = &world.account.id;
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
+	struct recordings nowhere = { .folder = NULL, .times = RECORDING_TIMES };
+	struct client first, second;
+	const char *path, *parts;
+	struct jobs jobs;
+	json_t *answer;
+	struct id job;
+
+	world.environment.recordings = &nowhere;
+	world_serve(&world);
+	client_begin(&first, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&first);
+	first.works = work_text(account, &job, 1, "running", 800, "");
+	report(&first);
+	if (joins[_i].status != JOB_RUNNING) {
+		call_job(&job, job_stop);
+		first.works = work_text(account, &job, 1, "joining", 800, "");
+		report(&first);
+	}
+	if (joins[_i].status == JOB_COMPLETED) {
+		first.works = work_text(account, &job, 1, "done", 800, FILES);
+		report(&first);
+	}
+	first.works = "";
+	if (joins[_i].status == JOB_FAILED) {
+		world_move(&world, 24 * 3600000 + 1000);
+		watch();
+	}
+	ck_assert_str_eq(status_of(&job), job_status_names[joins[_i].status]);
+	parts = arena_text(world.arena, "%s/incoming", folder);
+	ck_assert_int_eq(mkdir(parts, 0700), 0);
+	parts = arena_text(world.arena, "%s/%s-%s", parts, world.account.id_text,
+			   id_as_text(world.arena, &job).data);
+	ck_assert_int_eq(mkdir(parts, 0700), 0);
+	path = arena_text(world.arena, "%s/%s", parts,
+			  joins[_i].has_parts ? "e1p1.mkv" : "e1p1.log");
+	ck_assert_int_eq(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+	if (joins[_i].has_folder)
+		world.environment.recordings = &recordings;
+	world_serve(&world);
+	path = arena_text(world.arena, "/v2/recordings/%s/join",
+			  id_as_text(world.arena, &job).data);
+	if (joins[_i].says != NULL) {
+		ck_assert_ptr_nonnull(
+			strstr(world_expect(&world, 409, METHOD_POST, path, NULL), joins[_i].says));
+		ck_assert_str_eq(status_of(&job), job_status_names[joins[_i].status]);
+	} else {
+		ck_assert_str_eq(world_member(&world,
+					      world_expect(&world, 200, METHOD_POST, path, NULL),
+					      "status"),
+				 "post_processing");
+		ck_assert_ptr_nonnull(strstr(world_expect(&world, 409, METHOD_POST, path, NULL),
+					     "Recording has not failed"));
+		jobs = counts();
+		ck_assert_uint_eq(jobs.open, 1);
+		ck_assert_uint_eq(jobs.running, 0);
+		ck_assert_uint_eq(jobs.counts[JOB_RECORDING][JOB_POST_PROCESSING], 1);
+		world.environment.recordings = &nowhere;
+		world_serve(&world);
+		client_begin(&second, "r2", "b2", "f1", NULL);
+		answer = report(&second);
+		ck_assert_uint_eq(work_count(answer), 1);
+		ck_assert_str_eq(text_at(work_at(answer, 0), "want"), "stop");
+		ck_assert_int_eq(json_integer_value(json_object_get(work_at(answer, 0), "epoch")),
+				 2);
+		second.works = work_text(account, &job, 2, "done", 800, FILES);
+		ck_assert_str_eq(text_at(work_at(report(&second), 0), "want"), "drop");
+		ck_assert_str_eq(status_of(&job), "completed");
+		ck_assert_uint_eq(job_of(&world.account, &job).asset_count, 1);
+		expect_events(&world.account, "beam.recording.success", 1);
+		ck_assert_uint_eq(counts().open, 0);
+	}
+	world.environment.recordings = NULL;
+	world_serve(&world);
+	directory_remove(folder);
+}
+END_TEST
+
 /* ---- recordings that start by themselves ---- */
 
 /* A room in session with somebody of each role. */
@@ -1315,6 +1410,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_former_participant_goes_when_the_next_has_media);
 	tcase_add_test(reports, a_session_with_a_file_is_neither_swept_nor_deleted);
 	tcase_add_test(reports, a_recording_is_done_only_when_its_file_is_there);
+	tcase_add_loop_test(reports, what_is_left_of_a_failed_recording_is_joined, 0, ROWS(joins));
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
 	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
