@@ -108,6 +108,8 @@ void asset_write(struct call *call, struct json_writer *body, const struct asset
 		writer_integer(body, "height", asset->height);
 		writer_integer(body, "width", asset->width);
 		writer_close(body, '}');
+	}
+	if (asset->type != ASSET_CHAT) {
 		writer_open(body, "gaps", '[');
 		for (size_t i = 0; i < asset->gap_count; i++) {
 			writer_open(body, NULL, '{');
