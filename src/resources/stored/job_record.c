@@ -293,9 +293,9 @@ bool jobs_of_room(struct call *call, const struct id *room, struct job **jobs, s
 	};
 
 	*n = 0;
-	*jobs = arena_zero(call->arena, JOBS_OF_ROOM_MOST * sizeof **jobs);
 	if (!store_page(call->transaction, &kind_job, &page, fault))
 		return false;
+	*jobs = arena_zero(call->arena, (page.count + 1) * sizeof **jobs);
 	for (size_t i = 0; i < page.count; i++) {
 		if (!record_read(&job_table, call->arena, &page.records[i], &(*jobs)[i], fault))
 			return false;
@@ -330,9 +330,9 @@ bool assets_of_job(struct call *call, const struct id *job, struct asset **asset
 	};
 
 	*n = 0;
-	*assets = arena_zero(call->arena, JOB_FILES_MOST * sizeof **assets);
 	if (!store_page(call->transaction, &kind_asset, &page, fault))
 		return false;
+	*assets = arena_zero(call->arena, (page.count + 1) * sizeof **assets);
 	for (size_t i = 0; i < page.count; i++) {
 		if (!record_read(&asset_table, call->arena, &page.records[i], &(*assets)[i], fault))
 			return false;
