@@ -446,7 +446,7 @@ const struct route routes[] = {
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED, ETAG,
 	  .etag_when = "Present if the response has inside.",
 	  FORBIDDEN("The same reasons as for createToken, except that it is for another user, banned or full."),
-	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 5),
+	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 6),
 	  DOC("Returns what a room code opens. Does not count as a use.") },
 	{ METHOD_GET,    "/v2/join/{code}/recordings", ROUTE_READ, join_recordings, "listCodeRecordings",
 	  LIST(recording_asset_shape), OPEN_TO_ALL, LIMITED,
