@@ -237,7 +237,7 @@ static bool start_join(struct joiner *joiner, const char *list, const char *to, 
 	const char *const arguments[] = { joiner->task.ffmpeg, "-nostdin", "-v", "error", "-y",
 					  "-protocol_whitelist", "file,pipe", "-f", "concat", "-i",
 					  list, "-map", "0:v:0?", "-map", "0:a:0", "-c:v", "copy",
-					  "-c:a", "aac", "-b:a", rate,
+					  "-c:a", "aac", "-aac_coder", "fast", "-b:a", rate,
 					  /* Where packets are missing, there is silence. */
 					  "-af", "aresample=async=1000", "-movflags", "+faststart",
 					  "-f", "mp4", to, NULL };
