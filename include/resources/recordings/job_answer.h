@@ -12,7 +12,7 @@
 void job_write(struct call *call, struct json_writer *body, const struct job *job,
 	       const struct asset *assets, size_t asset_count);
 /* Writes those members that somebody inside the room sees. */
-void job_write_inside(struct call *call, struct json_writer *body, const struct job *job);
+void job_write_inside(struct json_writer *body, const struct job *job);
 /* Writes the members of an asset into an object that is open. is_inside_job: without those that the
  * job around it has. */
 void asset_write(struct call *call, struct json_writer *body, const struct asset *asset,

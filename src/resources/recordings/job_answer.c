@@ -65,9 +65,8 @@ void job_write(struct call *call, struct json_writer *body, const struct job *jo
 		    job->not_enforced.size > 0 ? job->not_enforced : SLICE("[]"));
 }
 
-void job_write_inside(struct call *call, struct json_writer *body, const struct job *job)
+void job_write_inside(struct json_writer *body, const struct job *job)
 {
-	(void)call;
 	write_id(body, "id", &job->stored.id);
 	write_id(body, "room_id", &job->stored.parent);
 	writer_plain(body, "type", slice_of(job_type_names[job->type]));
@@ -102,14 +101,13 @@ void asset_write(struct call *call, struct json_writer *body, const struct asset
 	writer_plain(body, "type", slice_of(asset_type_names[asset->type]));
 	writer_text(body, "path", asset_path_text(call->arena, asset));
 	writer_json(body, "thumbnails", SLICE("null"));
+	/* Of sound alone and of the chat it is empty, as programs written for 100ms expect. */
 	writer_open(body, "metadata", '{');
 	if (asset->width > 0) {
 		writer_open(body, "resolution", '{');
 		writer_integer(body, "height", asset->height);
 		writer_integer(body, "width", asset->width);
 		writer_close(body, '}');
-	}
-	if (asset->type != ASSET_CHAT) {
 		writer_open(body, "gaps", '[');
 		for (size_t i = 0; i < asset->gap_count; i++) {
 			writer_open(body, NULL, '{');

@@ -135,7 +135,7 @@ static bool write_recording(struct call *call, struct json_writer *body, const s
 	size_t n = 0;
 
 	if (call->app_token != NULL) {
-		job_write_inside(call, body, job);
+		job_write_inside(body, job);
 		return true;
 	}
 	if (!is_in_list && !assets_of_job(call, &job->stored.id, &assets, &n, fault))

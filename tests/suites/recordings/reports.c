@@ -542,8 +542,8 @@ static const struct {
 	{ GAP(5999, 500) "," GAP(6000, 600), FILE_OF("recording.mp4", 6000) "," FILE_OF("recording-2.mp4", 4000), GAP(5999, 500), GAP(0, 600) },
 	{ GAP(11000, 600), FILE_OF("recording.mp4", 6000) "," FILE_OF("recording-2.mp4", 4000), "", GAP(5000, 600) },
 	{ GAP(7000, 600), FILE_OF("recording.mp4", 6000) ",{\"name\":\"chat.csv\",\"bytes\":1}," FILE_OF("recording-2.mp4", 4000), "", GAP(1000, 600) },
-	/* Sound alone. */
-	{ GAP(1000, 500), "{\"name\":\"recording.mp4\",\"bytes\":1,\"duration_ms\":6000,\"width\":0,\"height\":0}", GAP(1000, 500), NULL },
+	/* Sound alone has no metadata. */
+	{ GAP(1000, 500), "{\"name\":\"recording.mp4\",\"bytes\":1,\"duration_ms\":6000,\"width\":0,\"height\":0}", NULL, NULL },
 };
 /* clang-format on */
 
