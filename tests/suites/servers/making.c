@@ -46,6 +46,8 @@ void set_up_making(void)
 	const json_t *made;
 
 	set_up_kit();
+	/* How long a room is known to be there must not depend on how fast this machine is. */
+	(void)world_hold(&stand);
 	(void)ask(200, METHOD_PATCH, backend_path, "{\"config\":{\"create_rooms\":true}}");
 	made = parsed(ask(200, METHOD_POST, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
 			  "{\"size\":20}"));
@@ -126,7 +128,6 @@ END_TEST
 START_TEST(a_room_that_has_ended_is_made_again)
 {
 	const char *code = make_code("{}"), *event;
-	int64_t ended;
 
 	(void)exchange(200, code);
 	event = arena_text(
@@ -145,9 +146,7 @@ START_TEST(a_room_that_has_ended_is_made_again)
 	ck_assert_uint_eq(made_count(), 2);
 	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room_path), "{}");
 	/* A room that is made in the millisecond in which it ended may have been made before. */
-	ended = clock_now(&clock_system);
-	while (clock_now(&clock_system) <= ended)
-		(void)poll(NULL, 0, 1);
+	world_move(&stand, 10);
 	(void)exchange(200, code);
 	(void)exchange(200, code);
 	ck_assert_uint_eq(made_count(), 3);
