@@ -1,6 +1,6 @@
 /*
- * The cases as a Check suite. The list is read before Check forks, so that a mistake in a file is
- * reported once. Each file is a test case of Check (CK_RUN_CASE=templates/names runs only that
+ * The cases as a Check suite. The list is read before the suite runs, so that a mistake in a file
+ * is reported once. Each file is a test case of Check (CK_RUN_CASE=templates/names runs only that
  * file); each case, or each row of its table, is a test.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -67,6 +67,8 @@ int case_main(struct transport *transport, const struct case_choice *choice)
 	means = transport;
 	if (cases == NULL)
 		return EXIT_FAILURE;
+	/* The cases share the service and its store, which a process for each case would not. */
+	setenv("CK_FORK", "no", 1);
 	status = suite_run(suite_of(cases, transport->name));
 	case_list_close(cases);
 	return status;
