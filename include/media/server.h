@@ -101,6 +101,12 @@ struct server_person {
 	bool is_by_phone; /* SIP */
 };
 
+/* Those whom nobody sees, such as recorders, by their identities. */
+struct server_hidden {
+	struct slice *identities;
+	size_t count;
+};
+
 /* What a person publishes. */
 struct server_track {
 	struct slice id;
@@ -139,11 +145,13 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 void server_read_people(struct arena *arena, const struct server *server, int64_t now,
 			const struct outcome *outcome, struct server_verdict *verdict,
 			struct server_person **people, size_t *count);
-/* Reads the same answer, and what those people publish. */
+/* Reads the same answer; what those people publish, and who is there that nobody sees. tracks,
+ * hidden: NULL if they are not wanted. */
 void server_read_everything(struct arena *arena, const struct server *server, int64_t now,
 			    const struct outcome *outcome, struct server_verdict *verdict,
 			    struct server_person **people, size_t *count,
-			    struct server_published **tracks, size_t *track_count);
+			    struct server_published **tracks, size_t *track_count,
+			    struct server_hidden *hidden);
 /* person->stay.data is NULL if the server has no such person. */
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,
 			const struct outcome *outcome, struct server_verdict *verdict,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "background/dispatcher.h"
+#include "background/live_hidden.h"
 #include "background/media_client.h"
 #include "base/clock.h"
 #include "base/counter.h"
@@ -396,6 +397,7 @@ struct survey {
 	struct server_person *people;
 	size_t people_count;
 	bool has_people;
+	struct server_hidden hidden;
 	/* Of the answer, in several turns. */
 	bool is_read; /* it was read */
 	bool is_in_memory; /* it is a large one, and was counted */
@@ -769,8 +771,9 @@ static bool read_room(struct live_watch *watch, struct survey *survey)
 	if (survey->asked.end != ASKED_ANSWERED)
 		return false;
 	if (!survey->has_people)
-		server_read_people(survey->pending.arena, &survey->server, now, outcome, &verdict,
-				   &survey->people, &survey->people_count);
+		server_read_everything(survey->pending.arena, &survey->server, now, outcome,
+				       &verdict, &survey->people, &survey->people_count, NULL, NULL,
+				       &survey->hidden);
 	else
 		server_read_rooms(survey->pending.arena, &survey->server, now, outcome, &verdict,
 				  &rooms, &count);
@@ -845,6 +848,8 @@ static bool take_room(struct live_watch *watch, struct survey *survey, struct wa
 		const bool is_read = read_room(watch, survey);
 
 		survey->is_read = true;
+		if (is_read && !survey->has_people)
+			hidden_check(watch, room, &survey->hidden);
 		watched_took_turn(watch, &survey->asking.account, WORK_MERGE, begun);
 		if (!is_read)
 			return false;

@@ -598,10 +598,14 @@ static bool read_participant(const json_t *message, struct server_person *person
 	return person->stay.size > 0;
 }
 
+static bool is_hidden(const json_t *message)
+{
+	return json_is_true(member(member(message, "permission"), "hidden"));
+}
+
 static bool is_visible_person(const json_t *message)
 {
-	return MEANING_IN(message, "kind", kinds, NOBODY) != NOBODY &&
-	       !json_is_true(member(member(message, "permission"), "hidden"));
+	return MEANING_IN(message, "kind", kinds, NOBODY) != NOBODY && !is_hidden(message);
 }
 
 static bool is_in_state(const json_t *message, int state)
@@ -646,12 +650,13 @@ static bool read_rooms(struct arena *arena, const json_t *answer, struct server_
 
 static bool read_livekit_people(struct arena *arena, const json_t *answer,
 				struct server_person **people, size_t *count,
-				struct server_published **tracks, size_t *track_count)
+				struct server_published **tracks, size_t *track_count,
+				struct server_hidden *hidden)
 {
 	const json_t *list = member(answer, "participants");
 	const size_t size = json_array_size(list);
 	struct server_person *read = arena_alloc(arena, size * sizeof *read);
-	size_t n = 0, published = 0;
+	size_t n = 0, published = 0, unseen = 0;
 
 	if (!json_is_array(list))
 		return false;
@@ -662,9 +667,19 @@ static bool read_livekit_people(struct arena *arena, const json_t *answer,
 			return false;
 		n += is_visible_person(message) && is_in_state(message, ACTIVE);
 		published += json_array_size(member(message, "tracks"));
+		unseen += hidden != NULL && is_hidden(message);
 	}
 	*people = read;
 	*count = n;
+	if (hidden != NULL)
+		*hidden = (struct server_hidden){
+			.identities = arena_alloc(arena, (unseen + 1) * sizeof(struct slice)),
+		};
+	for (size_t i = 0; unseen > 0 && i < size; i++) {
+		if (is_hidden(json_array_get(list, i)))
+			hidden->identities[hidden->count++] = text_in(json_array_get(list, i),
+								      "identity");
+	}
 	if (tracks == NULL)
 		return true;
 	*tracks = arena_alloc(arena, published * sizeof **tracks);

@@ -163,11 +163,13 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 void server_read_everything(struct arena *arena, const struct server *server, int64_t now,
 			    const struct outcome *outcome, struct server_verdict *verdict,
 			    struct server_person **people, size_t *count,
-			    struct server_published **tracks, size_t *track_count)
+			    struct server_published **tracks, size_t *track_count,
+			    struct server_hidden *hidden)
 {
-	const bool is_right = outcome->status == 200 && server_functions_of(server)->read_people(
-								arena, outcome_json(arena, outcome),
-								people, count, tracks, track_count);
+	const bool is_right = outcome->status == 200 &&
+			      server_functions_of(server)->read_people(
+				      arena, outcome_json(arena, outcome), people, count, tracks,
+				      track_count, hidden);
 
 	set_verdict(arena, server, now, outcome, is_right, verdict);
 }
@@ -176,7 +178,8 @@ void server_read_people(struct arena *arena, const struct server *server, int64_
 			const struct outcome *outcome, struct server_verdict *verdict,
 			struct server_person **people, size_t *count)
 {
-	server_read_everything(arena, server, now, outcome, verdict, people, count, NULL, NULL);
+	server_read_everything(arena, server, now, outcome, verdict, people, count, NULL, NULL,
+			       NULL);
 }
 
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,

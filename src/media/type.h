@@ -53,10 +53,11 @@ struct server_functions {
 	 * Return false, and set nothing, if it is not what was asked for. */
 	bool (*read_rooms)(struct arena *arena, const json_t *answer, struct server_room **rooms,
 			   size_t *count);
-	/* tracks: NULL if they are not wanted. */
+	/* tracks, hidden: NULL if they are not wanted. */
 	bool (*read_people)(struct arena *arena, const json_t *answer,
 			    struct server_person **people, size_t *count,
-			    struct server_published **tracks, size_t *track_count);
+			    struct server_published **tracks, size_t *track_count,
+			    struct server_hidden *hidden);
 	bool (*read_person)(struct arena *arena, const json_t *answer, struct server_person *person,
 			    struct server_track **tracks, size_t *count);
 	/* Returns true if an answer with another status says that there is no such person, or no

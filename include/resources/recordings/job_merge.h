@@ -205,5 +205,9 @@ struct asking;
 bool job_ask_server(struct call *call, const struct id *job, uint32_t epoch,
 		    enum job_question question, struct asking *asking, bool *is_there,
 		    struct fault *fault);
+/* Finds out whether a participant of the room that nobody sees has to go: that of a recorder whose
+ * job is over or does not exist, or goes on in a newer epoch. *is_stray is false for all others. */
+bool job_participant_is_stray(struct call *call, const struct id *room, struct slice identity,
+			      bool *is_stray, struct fault *fault);
 
 #endif

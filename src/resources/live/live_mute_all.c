@@ -114,7 +114,7 @@ static void read_list(struct call *call, struct asking *asking)
 	if (asking->asked[0].end == ASKED_ANSWERED)
 		server_read_everything(apart, &muting->server, call->now / 1000,
 				       &asking->asked[0].outcome, &muting->verdict, &people, &n,
-				       &tracks, &track_count);
+				       &tracks, &track_count, NULL);
 	if (muting->verdict.is_up) {
 		muting->people = arena_alloc(call->arena, (n + 1) * sizeof *muting->people);
 		muting->people_count = n;

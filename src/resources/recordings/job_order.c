@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/recordings/job_order.h"
 
+#include "base/text.h"
 #include "resources/asking.h"
 #include "resources/media/media_join.h"
 
@@ -11,8 +12,13 @@
 
 struct slice job_identity(struct arena *arena, const struct job *job, uint32_t epoch)
 {
-	return slice_of(arena_text(arena, "recorder-%s-%lu",
+	return slice_of(arena_text(arena, JOB_IDENTITY_PREFIX "%s-%lu",
 				   id_as_text(arena, &job->stored.id).data, (unsigned long)epoch));
+}
+
+bool job_has_media(const struct job *job)
+{
+	return job->heard >= WORK_RUNNING && job->media != 0 && job->recorded > 0;
 }
 
 bool job_server(struct call *call, const struct job *job, struct job_server *found, bool *is_there,
@@ -155,5 +161,30 @@ bool job_ask_server(struct call *call, const struct id *id, uint32_t epoch,
 					 &asking->asked->request);
 		break;
 	}
+	return true;
+}
+
+bool job_participant_is_stray(struct call *call, const struct id *room, struct slice identity,
+			      bool *is_stray, struct fault *fault)
+{
+	const size_t prefix = sizeof JOB_IDENTITY_PREFIX - 1;
+	int64_t epoch;
+	struct job job;
+	struct id id;
+
+	*is_stray = false;
+	if (identity.size < prefix + ID_TEXT_SIZE + 2 ||
+	    !slice_begins(identity, SLICE(JOB_IDENTITY_PREFIX)) ||
+	    identity.data[prefix + ID_TEXT_SIZE] != '-' ||
+	    !id_parse((struct slice){ identity.data + prefix, ID_TEXT_SIZE }, &id) ||
+	    !text_integer((struct slice){ identity.data + prefix + ID_TEXT_SIZE + 1,
+					  identity.size - prefix - ID_TEXT_SIZE - 1 },
+			  &epoch))
+		return true;
+	if (!job_load(call, &id, STORE_TO_SHOW, &job, fault))
+		return false;
+	*is_stray = job.stored.value.data == NULL || id_compare(&job.stored.parent, room) != 0 ||
+		    !job_is_carried_out(&job) || epoch > job.epoch ||
+		    (epoch < job.epoch && job_has_media(&job));
 	return true;
 }

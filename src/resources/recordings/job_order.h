@@ -9,7 +9,10 @@
 #include "resources/recordings/job_merge.h"
 
 /* Returns the identity of a job's recorder in its room: recorder-JOB-EPOCH. */
+#define JOB_IDENTITY_PREFIX "recorder-"
 struct slice job_identity(struct arena *arena, const struct job *job, uint32_t epoch);
+/* Returns true once the holder has media: from then on, it alone has to be in the room. */
+bool job_has_media(const struct job *job);
 /* The LiveKit that the room of a job uses. */
 struct job_server {
 	struct id backend;

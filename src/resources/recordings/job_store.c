@@ -12,6 +12,7 @@
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
 #include "resources/recordings/job_events.h"
+#include "resources/recordings/job_order.h"
 #include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/stored/room_record.h"
@@ -419,14 +420,12 @@ static void note_lost(struct call *call, const struct job *job)
 static void find_participants(const struct job *job, const struct job_news *news,
 			      struct job_turn *turn)
 {
-	const bool records = job->heard >= WORK_RUNNING && job->media != 0 && job->recorded > 0;
-
 	/* One that should be silent by now; or one that was lost when a stop came. */
 	if (job->removes ||
 	    (job->status >= JOB_POST_PROCESSING && job->lost != 0 && job->cleared < job->epoch))
 		turn->removes_epoch = job->epoch;
 	/* The one of the epoch before, once this one has media. */
-	else if (job->epoch > 1 && job->cleared < job->epoch - 1 && records)
+	else if (job->epoch > 1 && job->cleared < job->epoch - 1 && job_has_media(job))
 		turn->removes_epoch = job->epoch - 1;
 	if (job->status == JOB_RUNNING && job->lost != 0 && turn->listed == LISTED_UNKNOWN &&
 	    news->now >= (job->lost > news->since ? job->lost : news->since) + news->times->lost)

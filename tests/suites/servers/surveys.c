@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "kit.h"
+#include "resources/recordings/job_merge.h"
 #include "suite.h"
 
 /* ---- a media server with a room ---- */
@@ -322,6 +323,134 @@ START_TEST(who_takes_the_name_of_another_gets_a_number)
 }
 END_TEST
 
+/* ---- recorders ---- */
+
+/* Who is listed: a recorder of a job, or somebody else with this identity. */
+static const struct listed_hidden {
+	const char *identity; /* %s: the id of the job */
+	enum job_status status; /* of the job, whose epoch is 2 */
+	bool is_elsewhere; /* the job is of another room */
+	bool has_media; /* the job, in its epoch */
+	bool stays;
+} listed_hidden[] = {
+	{ "recorder-%s-2", JOB_STARTING, .stays = true },
+	{ "recorder-%s-2", JOB_RUNNING, .has_media = true, .stays = true },
+	{ "recorder-%s-2", JOB_STOPPING, .has_media = true, .stays = true },
+	{ "recorder-%s-2", JOB_POST_PROCESSING, .has_media = true },
+	{ "recorder-%s-2", JOB_COMPLETED, .has_media = true },
+	{ "recorder-%s-2", JOB_FAILED, .stays = false },
+	{ "recorder-%s-2", JOB_RUNNING, .is_elsewhere = true, .has_media = true },
+	/* An older epoch stays until the newer one has media; a newer one never was. */
+	{ "recorder-%s-1", JOB_RUNNING, .stays = true },
+	{ "recorder-%s-1", JOB_RUNNING, .has_media = true },
+	{ "recorder-%s-3", JOB_RUNNING, .has_media = true },
+	{ "recorder-0123456789abcdef01234567-1", JOB_RUNNING, .stays = false },
+	/* These are no recorders of ours. */
+	{ "recorder-0123456789abcdef01234567", JOB_RUNNING, .stays = true },
+	{ "recorder-0123456789abcdef01234567-x", JOB_RUNNING, .stays = true },
+	{ "recorder-0123456789abcdef0123456z-1", JOB_RUNNING, .stays = true },
+	{ "EG_1", JOB_RUNNING, .stays = true },
+	{ "recorder", JOB_RUNNING, .stays = true },
+};
+
+/* Stores a job as it is after a while; returns its id. */
+static const char *job_with(const struct listed_hidden *row)
+{
+	struct job job = { .type = JOB_EXTERNAL,
+			   .started_by = SLICE(""),
+			   .started_name = SLICE(""),
+			   .start_actor = SLICE("{\"kind\":\"service\",\"id\":\"\"}"),
+			   .stop_actor = SLICE(""),
+			   .room_name = SLICE("r"),
+			   .room_title = SLICE(""),
+			   .meeting_url = SLICE(""),
+			   .destination = SLICE(""),
+			   .look = { .width = 1280, .height = 720, .roles = SLICE("") },
+			   .most = 3600000,
+			   .empty_most = 3600000,
+			   .not_enforced = SLICE("[]"),
+			   .folder = SLICE("f1") };
+	const char *room = row->is_elsewhere
+				   ? text_at(parsed(ask(200, METHOD_POST, "/v2/rooms", "{}")), "id")
+				   : kit.room;
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	ck_assert(id_parse(slice_of(room), &job.stored.parent));
+	world_begin(&stand, &stand.account.id, &call);
+	ck_assert(job_begin(&call, &job, &fault));
+	job.status = row->status;
+	job.is_open = row->status < JOB_COMPLETED;
+	job.epoch = 2;
+	job.heard = row->has_media ? WORK_RUNNING : WORK_OPENING;
+	job.recorded = row->has_media ? 1000 : 0;
+	job.media = row->has_media ? job.created : 0;
+	ck_assert(job_put(&call, &job, &fault));
+	ck_assert(store_wait(stand.environment.store, world_commit(&call), &fault));
+	return id_as_text(stand.arena, &job.stored.id).data;
+}
+
+static bool server_has(const char *identity)
+{
+	bool has = false;
+
+	pthread_mutex_lock(&kit.lock);
+	for (size_t i = 0; i < kit.count; i++)
+		has = has || strcmp(kit.people[i].identity, identity) == 0;
+	pthread_mutex_unlock(&kit.lock);
+	return has;
+}
+
+/* All of them at once, as one survey lists them. */
+START_TEST(a_recorder_whose_job_is_over_is_removed)
+{
+	const char *identities[ROWS(listed_hidden)];
+	const int64_t end = clock_monotonic() + 30000;
+	size_t removed = 0;
+
+	for (int i = 0; i < ROWS(listed_hidden); i++) {
+		const struct listed_hidden *row = &listed_hidden[i];
+		const char *hole = strstr(row->identity, "%s");
+
+		identities[i] = hole == NULL ? row->identity
+					     : arena_text(stand.arena, "%.*s%s%s",
+							  (int)(hole - row->identity),
+							  row->identity, job_with(row), hole + 2);
+		kit_join(arena_text(stand.arena, "PA_H%d", i), identities[i], "", "");
+		(void)snprintf(kit.people[kit.count - 1].permission,
+			       sizeof kit.people[0].permission, "{\"hidden\":true}");
+		removed += !row->stays;
+	}
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	while (requests_of(REMOVE) < removed && clock_monotonic() < end)
+		(void)poll(NULL, 0, 20);
+	/* A further survey removes nobody else. */
+	restart_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	for (int i = 0; i < ROWS(listed_hidden); i++)
+		ck_assert_msg(server_has(identities[i]) == listed_hidden[i].stays, "%d: %s", i,
+			      identities[i]);
+	ck_assert(server_has("ada#1"));
+	ck_assert_uint_eq(requests_of(REMOVE), removed);
+	ck_assert_uint_eq(events("peer.*"), 1);
+}
+END_TEST
+
+/* A service that only watches removes nobody. */
+START_TEST(who_watches_leaves_recorders_alone)
+{
+	stand.environment.live = LIVE_WATCH;
+	kit_join("PA_H", "recorder-0123456789abcdef01234567-1", "", "");
+	(void)snprintf(kit.people[1].permission, sizeof kit.people[1].permission,
+		       "{\"hidden\":true}");
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask_until("/v2/events?type=peer.join.success", "ada");
+	ck_assert_uint_eq(requests_of(REMOVE), 0);
+}
+END_TEST
+
 void add_surveys(TCase *live, TCase *promises)
 {
 	tcase_add_test(live, a_survey_finds_who_has_joined);
@@ -333,6 +462,8 @@ void add_surveys(TCase *live, TCase *promises)
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
 	tcase_add_test(live, who_has_the_name_of_another_gets_a_number);
 	tcase_add_loop_test(live, who_takes_the_name_of_another_gets_a_number, 0, ROWS(renamings));
+	tcase_add_test(live, a_recorder_whose_job_is_over_is_removed);
+	tcase_add_test(live, who_watches_leaves_recorders_alone);
 	tcase_add_test(promises, a_room_that_was_made_again_is_another_session);
 	tcase_add_test(promises, a_server_that_was_down_at_the_start_is_asked_every_30_s);
 }
