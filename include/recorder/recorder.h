@@ -31,6 +31,10 @@ struct recorder_options {
 /* Returns the number of recordings that this machine can carry out at the same time. */
 unsigned recorder_slots(void);
 
+/* Returns how busy the processors were between two readings of the first line of /proc/stat, from 0
+ * to 1, without what ran with a lower priority (nice). */
+double recorder_busy(const char *before, const char *now);
+
 /* Runs until SIGTERM or SIGINT. Fails if it cannot begin. */
 bool recorder_run(const struct recorder_options *options, struct fault *fault);
 

@@ -24,6 +24,9 @@
 #define TOLD_EVERY_MS 60000 /* the log says once in this time that the service does not answer */
 #define BUSY_EVERY_MS 5000
 #define PROBE_EVERY_MS 60000
+/* The first line of /proc/stat. */
+#define STAT_BEGINS "cpu "
+#define STAT_LINE 512
 #define ANSWER_MOST ((size_t)4 << 20)
 /* Milliseconds for the last chunks at the end. */
 #define ENDING_MS 12000
@@ -48,8 +51,8 @@ struct recorder {
 	int64_t probed_at;
 	unsigned turn; /* of the works that fill no slot */
 
-	struct ticks ticks;
-	int64_t ticks_at;
+	char stat[STAT_LINE];
+	int64_t stat_at;
 	double busy;
 };
 
@@ -65,19 +68,15 @@ unsigned recorder_slots(void)
 
 /* ---- how busy the machine is ---- */
 
-static struct ticks read_ticks(void)
+static struct ticks read_ticks(const char *line)
 {
-	char line[512];
-	FILE *file = fopen("/proc/stat", "re");
+	const bool is_whole = strncmp(line, STAT_BEGINS, sizeof STAT_BEGINS - 1) == 0;
+	const char *at = line + sizeof STAT_BEGINS - 1;
 	struct ticks ticks = { 0, 0 };
-	bool is_read = file != NULL && fgets(line, sizeof line, file) != NULL &&
-		       strncmp(line, "cpu ", 4) == 0;
-	char *at = line + 4;
 
-	if (file != NULL)
-		(void)fclose(file);
-	/* user, nice, system, idle, iowait, irq, softirq, steal */
-	for (int i = 0; is_read && i < 8; i++) {
+	/* user, nice, system, idle, iowait, irq, softirq, steal: what others do with a lower
+	 * priority gives way to a recording. */
+	for (int i = 0; is_whole && i < 8; i++) {
 		char *end;
 		const long long value = strtoll(at, &end, 10);
 
@@ -85,29 +84,40 @@ static struct ticks read_ticks(void)
 			break;
 		at = end;
 		ticks.all += value;
-		if (i == 3 || i == 4)
+		if (i == 1 || i == 3 || i == 4)
 			ticks.idle += value;
 	}
 	return ticks;
 }
 
+double recorder_busy(const char *before, const char *now)
+{
+	const struct ticks first = read_ticks(before), last = read_ticks(now);
+	double busy = 0;
+
+	if (last.all > first.all)
+		busy = 1.0 - (double)(last.idle - first.idle) / (double)(last.all - first.all);
+	/* Three decimals. */
+	return busy < 0 ? 0 : (double)(int)(busy * 1000) / 1000;
+}
+
 static void measure_busy(struct recorder *recorder)
 {
 	const int64_t now = clock_monotonic();
-	struct ticks ticks;
+	char line[STAT_LINE] = "";
+	FILE *file;
 
-	if (recorder->ticks_at != 0 && now - recorder->ticks_at < BUSY_EVERY_MS)
+	if (recorder->stat_at != 0 && now - recorder->stat_at < BUSY_EVERY_MS)
 		return;
-	ticks = read_ticks();
-	if (recorder->ticks_at != 0 && ticks.all > recorder->ticks.all)
-		recorder->busy = 1.0 - (double)(ticks.idle - recorder->ticks.idle) /
-					       (double)(ticks.all - recorder->ticks.all);
-	if (recorder->busy < 0)
-		recorder->busy = 0;
-	/* Three decimals. */
-	recorder->busy = (double)(int)(recorder->busy * 1000) / 1000;
-	recorder->ticks = ticks;
-	recorder->ticks_at = now;
+	file = fopen("/proc/stat", "re");
+	if (file == NULL || fgets(line, sizeof line, file) == NULL)
+		line[0] = '\0';
+	if (file != NULL)
+		(void)fclose(file);
+	if (recorder->stat_at != 0)
+		recorder->busy = recorder_busy(recorder->stat, line);
+	memcpy(recorder->stat, line, sizeof line);
+	recorder->stat_at = now;
 }
 
 /* ---- whether it can record ---- */

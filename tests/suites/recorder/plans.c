@@ -18,6 +18,7 @@
 #include "recorder/cuts.h"
 #include "recorder/folder.h"
 #include "recorder/part.h"
+#include "recorder/recorder.h"
 #include "suite.h"
 
 #define END INT64_MAX
@@ -34,6 +35,39 @@ static void tear_down(void)
 {
 	arena_close(arena);
 }
+
+/* ---- how busy the processors are ---- */
+
+#define BEFORE "cpu  1000 2000 300 4000 100 10 20 30 7 8\n"
+/* clang-format off */
+static const struct {
+	const char *now;
+	double busy;
+} loads[] = {
+	{ "cpu  1000 2000 300 5000 100 10 20 30 7 8\n", 0 },
+	{ "cpu  1500 2000 300 4500 100 10 20 30 7 8\n", 0.5 },
+	/* What runs with a low priority gives way. */
+	{ "cpu  1000 3000 300 4000 100 10 20 30 7 8\n", 0 },
+	{ "cpu  1100 2900 300 4000 100 10 20 30 7 8\n", 0.1 },
+	/* So does what waits for a disk; the system, interrupts and other machines do not. */
+	{ "cpu  1000 2000 300 4000 1100 10 20 30 7 8\n", 0 },
+	{ "cpu  1000 2000 600 4000 300 110 120 330 7 8\n", 0.8 },
+	{ "cpu  2000 2000 300 4000 100 10 20 30\n", 1 },
+	/* Without a second reading, nothing is known. */
+	{ BEFORE, 0 },
+	{ "", 0 },
+	{ "cpu0 9000 2000 300 4000 100 10 20 30 7 8\n", 0 },
+};
+/* clang-format on */
+
+START_TEST(what_gives_way_is_not_busy)
+{
+	const double busy = recorder_busy(BEFORE, loads[_i].now);
+
+	ck_assert_msg(busy > loads[_i].busy - 0.0015 && busy < loads[_i].busy + 0.0015, "%s: %f",
+		      loads[_i].now, busy);
+}
+END_TEST
 
 /* ---- cuts ---- */
 
@@ -453,6 +487,7 @@ TCase *recorder_plans(void)
 	TCase *planned = tcase_create("plans");
 
 	tcase_add_checked_fixture(planned, set_up, tear_down);
+	tcase_add_loop_test(planned, what_gives_way_is_not_busy, 0, ROWS(loads));
 	tcase_add_loop_test(planned, parts_are_cut, 0, ROWS(plans));
 	tcase_add_loop_test(planned, a_report_is_never_too_long, 0, 2);
 	tcase_add_test(planned, a_report_has_the_newest_gaps);
