@@ -103,6 +103,8 @@ static struct slice write_once(struct arena *arena, const struct report *report,
 	writer_integer(&writer, "free_bytes", report->free_bytes);
 	writer_integer(&writer, "total_bytes", report->total_bytes);
 	writer_value(&writer, "busy", arena_json(arena, json_real(report->busy)));
+	if (report->ends)
+		writer_flag(&writer, "ends", true);
 	writer_open(&writer, "needs", '[');
 	for (size_t i = 0; i < report->works_count; i++) {
 		if (report->works[i].needs_order)

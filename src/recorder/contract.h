@@ -61,6 +61,7 @@ struct report {
 	int64_t n, slots;
 	int64_t free_bytes, total_bytes;
 	double busy;
+	bool ends; /* no report of this process follows */
 	const struct work_news *works;
 	size_t works_count; /* at most REPORT_WORKS_MOST */
 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,9 @@
 #define STAT_BEGINS "cpu "
 #define STAT_LINE 512
 #define ANSWER_MOST ((size_t)4 << 20)
-/* Milliseconds for the last chunks at the end. */
+/* Milliseconds for the last chunks at the end; then for the report that says so. */
 #define ENDING_MS 12000
+#define LAST_REPORT_MS 2000
 
 /* Processor time of the machine since its start, in ticks. */
 struct ticks {
@@ -44,6 +46,7 @@ struct recorder {
 	char url[2300], headers[512];
 
 	bool is_under_way; /* a report has no response yet */
+	bool has_ended; /* its last report says so */
 	bool is_answered; /* the service has answered once */
 	int64_t sent_at, next_at, every_ms;
 	int64_t told_at; /* that the service does not answer; 0 if it does */
@@ -195,6 +198,7 @@ static void send_report(struct recorder *recorder)
 				 ? 0
 				 : recorder->options->slots,
 		.busy = recorder->busy,
+		.ends = recorder->has_ended,
 		.works = news,
 		.works_count = choose_works(recorder, news, chosen),
 	};
@@ -334,6 +338,32 @@ static bool is_over(const struct recorder *recorder, int64_t ending_since)
 				     clock_monotonic() - ending_since >= ENDING_MS);
 }
 
+/* Waits for the response to a report. Returns false if none comes in time. */
+static bool await_response(struct recorder *recorder, int64_t until)
+{
+	while (recorder->is_under_way && clock_monotonic() < until) {
+		struct pollfd polled = { .fd = sender_descriptor(recorder->sender),
+					 .events = POLLIN };
+
+		(void)poll(&polled, 1, SOONEST_MS);
+		take_outcomes(recorder);
+	}
+	return !recorder->is_under_way;
+}
+
+/* Says that it ends, so that another process may have the name at once. A service that does not
+ * answer is not waited for: the name is free a while later all the same. */
+static void report_end(struct recorder *recorder)
+{
+	const int64_t until = clock_monotonic() + LAST_REPORT_MS;
+
+	if (!recorder->is_answered || recorder->told_at != 0 || !await_response(recorder, until))
+		return;
+	recorder->has_ended = true;
+	send_report(recorder);
+	(void)await_response(recorder, until);
+}
+
 bool recorder_run(const struct recorder_options *options, struct fault *fault)
 {
 	struct recorder_options found = *options;
@@ -361,6 +391,8 @@ bool recorder_run(const struct recorder_options *options, struct fault *fault)
 		if (recorder->loop.stand.is_ending && ending_since == 0)
 			ending_since = clock_monotonic();
 	}
+	if (is_open)
+		report_end(recorder);
 	if (is_open)
 		log_event(LOG_LEVEL_NOTICE, "recorder_stop", "name", options->name, NULL);
 	sender_close(recorder->sender);

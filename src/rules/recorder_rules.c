@@ -17,7 +17,7 @@
 static const struct field recorder_fields[] = {
 	{ "name",         TEXT(any_text), REQUIRED, DOC("Name of the recorder.") },
 	{ "state",        ONE_OF("free", "busy", "full", "draining", "lost"), REQUIRED,
-	  DOC("Whether it can take another recording: free and busy can; lost if it has not reported in time.") },
+	  DOC("Whether it can take another recording: free and busy can; lost if it has ended, or has not reported in time.") },
 	{ "seen_at",      TEXT(time_text), REQUIRED, DOC("When it last reported.") },
 	{ "slots",        INTEGER(0, UNLIMITED), DOC("How many recordings it makes at once; only for an operator, like the members below.") },
 	{ "works",        INTEGER(0, UNLIMITED), DOC("How many it makes, joins and sends.") },
@@ -118,6 +118,7 @@ static const struct field report_fields[] = {
 	{ "free_bytes",  INTEGER(0, UNLIMITED), REQUIRED },
 	{ "total_bytes", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "busy",        NUMBER(0, 1), REQUIRED },
+	{ "ends",        BOOLEAN() },
 	{ "needs",       LIST_OF(need_item), MOST(2 * REPORT_WORKS_MOST) },
 	{ "works",       LIST_OF(work_item), MOST(REPORT_WORKS_MOST), REQUIRED },
 };

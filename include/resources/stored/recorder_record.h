@@ -22,7 +22,7 @@ struct recorder {
 	uint32_t works;
 	uint64_t free_bytes, total_bytes;
 	uint32_t busy; /* thousandths of its processor time */
-	bool is_lost; /* recorder.lost was noted */
+	bool has_ended; /* its last report said so: the name is free */
 };
 
 /* What is to be done by a recorder: one for each job that has not ended. Its id is work_id. Its

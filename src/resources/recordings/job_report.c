@@ -52,6 +52,7 @@ struct report {
 	size_t count;
 	const json_t *needs;
 	bool has_space;
+	bool is_late; /* a later one of this process was heard */
 };
 
 /* ---- reading ---- */
@@ -154,6 +155,7 @@ static bool read_report(struct report *report, struct fault *fault)
 	recorder->free_bytes = report_number(body, "free_bytes");
 	recorder->total_bytes = report_number(body, "total_bytes");
 	recorder->busy = (uint32_t)(json_number_value(json_object_get(body, "busy")) * 1000);
+	recorder->has_ended = json_is_true(json_object_get(body, "ends"));
 	report->has_space = recorder_has_space(recorder->free_bytes, recorder->total_bytes);
 	report->count = json_array_size(works);
 	recorder->works = (uint32_t)report->count;
@@ -173,12 +175,14 @@ static bool read_report(struct report *report, struct fault *fault)
 			     (unsigned long long)report_number(body, "version"));
 }
 
-/* A second process may have the name only when the first was silent for the length of a lease. */
+/* A second process may have the name only when the first has said that it ends, or was silent for
+ * the length of a lease. */
 static bool check_boot(const struct report *report, struct fault *fault)
 {
 	const struct recorder *latest = &report->latest;
 
-	if (latest->boot.size == 0 || slice_equal(latest->boot, report->recorder.boot) ||
+	if (latest->boot.size == 0 || latest->has_ended ||
+	    slice_equal(latest->boot, report->recorder.boot) ||
 	    report->call->now >= latest->seen + report->lease)
 		return true;
 	return fault_explain(fault, FAULT_CONFLICT, "Another recorder has this name",
@@ -388,7 +392,7 @@ static bool is_alone(struct report *report, bool *alone, struct fault *fault)
 				  &others[i]);
 		if (!slice_equal(others[i].name, report->recorder.name) &&
 		    slice_equal(others[i].folder, report->recorder.folder) &&
-		    report->call->now < others[i].seen + report->lease)
+		    !others[i].has_ended && report->call->now < others[i].seen + report->lease)
 			*alone = false;
 	}
 	return true;
@@ -441,7 +445,9 @@ static bool find_work(struct report *report, struct work **found, struct fault *
 	size_t n;
 
 	*found = NULL;
-	if (call->environment->live != LIVE_ON || recorder->works >= REPORT_WORKS_MOST)
+	/* Whoever has said something else since, or ends, may not carry it out. */
+	if (call->environment->live != LIVE_ON || recorder->works >= REPORT_WORKS_MOST ||
+	    report->is_late || recorder->has_ended)
 		return true;
 	for (size_t i = 0; i < 2 && *found == NULL; i++) {
 		if (!works_read(call, &queues[i], QUEUE_MOST, &works, &n, fault))
@@ -565,10 +571,7 @@ static bool write_answer(struct report *report, struct fault *fault)
 		return false;
 	writer_time_milliseconds(&body, "now", call->now);
 	writer_integer(&body, "n",
-		       (int64_t)(slice_equal(report->latest.boot, report->recorder.boot) &&
-						 report->latest.heard > report->recorder.heard
-					 ? report->latest.heard
-					 : report->recorder.heard));
+		       (int64_t)(report->is_late ? report->latest.heard : report->recorder.heard));
 	writer_integer(&body, "every_ms", n > 0 || report->count > 0 ? EVERY_AT_WORK : EVERY_IDLE);
 	writer_integer(&body, "lease_ms", report->lease);
 	writer_open(&body, "works", '[');
@@ -608,15 +611,19 @@ static bool write_answer(struct report *report, struct fault *fault)
 
 /* ---- the call ---- */
 
-/* Stores what the recorder said, unless that was done lately and it is the same process. */
+/* Stores what the recorder said, unless that was done lately and it is the same process, or a
+ * later report is stored. */
 static bool store_recorder(struct report *report, bool *is_stored, struct fault *fault)
 {
 	struct recorder *recorder = &report->recorder;
 	const struct recorder *stored = &report->stored;
-	const bool is_known = stored->stored.value.data != NULL &&
-			      slice_equal(stored->boot, recorder->boot) &&
-			      slice_equal(stored->folder, recorder->folder);
+	const bool is_same = stored->stored.value.data != NULL &&
+			     slice_equal(stored->boot, recorder->boot);
+	const bool is_known = is_same && slice_equal(stored->folder, recorder->folder) &&
+			      stored->has_ended == recorder->has_ended;
 
+	if (is_same && stored->heard > recorder->heard)
+		return true;
 	if (is_known && report->call->now < stored->seen + RECORDERS_STORED_EVERY)
 		return true;
 	*is_stored = true;
@@ -646,8 +653,9 @@ static bool open_report(struct report *report, struct fault *fault)
 							      : call->now;
 	is_right = read_report(report, fault) && check_boot(report, fault);
 	/* One of another version is known, too, so that it can be seen that it is lost. */
-	if ((is_right || recorder->is_old) && !(slice_equal(report->latest.boot, recorder->boot) &&
-						report->latest.heard > recorder->heard))
+	report->is_late = slice_equal(report->latest.boot, recorder->boot) &&
+			  report->latest.heard > recorder->heard;
+	if ((is_right || recorder->is_old) && !report->is_late)
 		recorders_note(call->environment->recorders, recorder);
 	return is_right;
 }

@@ -94,7 +94,6 @@ void recorders_refresh(struct recorders *recorders, struct arena *arena, struct 
 {
 	const struct store_record stored = recorder->stored;
 	const struct slice name = recorder->name;
-	const bool is_lost = recorder->is_lost;
 	const struct reported *place;
 
 	if (recorders == NULL)
@@ -104,7 +103,6 @@ void recorders_refresh(struct recorders *recorders, struct arena *arena, struct 
 	if (place != NULL && place->recorder.seen > recorder->seen) {
 		*recorder = place->recorder;
 		recorder->stored = stored;
-		recorder->is_lost = is_lost;
 		recorder->name = name;
 		recorder->boot = arena_copy(arena, slice_of(place->boot));
 		recorder->folder = arena_copy(arena, slice_of(place->folder));
@@ -212,7 +210,7 @@ bool recorder_has_space(uint64_t free_bytes, uint64_t total_bytes)
 
 enum recorder_state recorder_state_now(const struct recorder *recorder, int64_t lease, int64_t now)
 {
-	if (recorder->is_old || now >= recorder->seen + lease)
+	if (recorder->is_old || recorder->has_ended || now >= recorder->seen + lease)
 		return RECORDER_LOST;
 	if (recorder->slots == 0)
 		return RECORDER_DRAINING;

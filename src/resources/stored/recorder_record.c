@@ -25,7 +25,7 @@ static const struct member recorder_members[] = {
 	{ "free_bytes", AS_NUMBER(8, 0, UNLIMITED), AT(struct recorder, free_bytes) },
 	{ "total_bytes", AS_NUMBER(8, 0, UNLIMITED), AT(struct recorder, total_bytes) },
 	{ "busy", AS_NUMBER(4, 0, 1000), AT(struct recorder, busy) },
-	{ "lost", AS_BOOLEAN, AT(struct recorder, is_lost) },
+	{ "ended", AS_BOOLEAN, AT(struct recorder, has_ended) },
 };
 const struct record_table recorder_table = {
 	RECORD(struct recorder, recorder_members, 1, &kind_recorder),

@@ -48,6 +48,7 @@ static void hear(struct heard *heard, const json_t *report)
 	const char *error = json_string_value(json_object_get(work, "error"));
 
 	heard->reports++;
+	heard->ends = json_is_true(json_object_get(report, "ends"));
 	heard->slots = json_integer_value(json_object_get(report, "slots"));
 	heard->n = json_integer_value(json_object_get(report, "n"));
 	(void)snprintf(heard->boot, sizeof heard->boot, "%s",

@@ -26,6 +26,7 @@ bool has_program(const char *name);
 struct heard {
 	int64_t reports, n, slots, part, recorded_ms, gaps;
 	char boot[REPORT_BOOT_SIZE], folder[80], state[16], error[400];
+	bool ends;
 	size_t works, files;
 	int64_t file_ms, file_width;
 };

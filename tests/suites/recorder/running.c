@@ -229,7 +229,7 @@ START_TEST(a_media_server_inside_is_not_reached)
 }
 END_TEST
 
-/* Of two processes of a name with a folder, one runs. */
+/* Of two processes of a name with a folder, one runs; and it says when it ends. */
 START_TEST(a_second_process_of_a_name_ends)
 {
 	struct recorder_process second;
@@ -241,7 +241,9 @@ START_TEST(a_second_process_of_a_name_ends)
 	recorder_start(&second, &stand_in);
 	ck_assert_int_eq(waitpid(second.pid, &status, 0), second.pid);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+	ck_assert(!stand_in.heard.ends);
 	recorder_signal(&recorder, SIGTERM);
+	ck_assert(stand_in.heard.ends);
 }
 END_TEST
 

@@ -40,6 +40,7 @@ struct client {
 	const char *works; /* JSON */
 	const char *needs;
 	unsigned slots;
+	bool ends; /* the report is its last one */
 	const struct world *at; /* the service to which it reports; NULL for the first one */
 };
 
@@ -72,9 +73,9 @@ static const char *body_of(struct client *client)
 	return arena_text(world.arena,
 			  "{\"boot\":\"%s\",\"n\":%u,\"version\":1,\"folder\":\"%s\",\"slots\":%u,"
 			  "\"free_bytes\":100000000000,\"total_bytes\":200000000000,\"busy\":0.25,"
-			  "\"needs\":[%s],\"works\":[%s]}",
-			  client->boot, ++client->n, client->folder, client->slots, client->needs,
-			  client->works);
+			  "%s\"needs\":[%s],\"works\":[%s]}",
+			  client->boot, ++client->n, client->folder, client->slots,
+			  client->ends ? "\"ends\":true," : "", client->needs, client->works);
 }
 
 /* Sends a report, and returns the answer. */
@@ -347,6 +348,8 @@ static const struct refused {
 	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":17,\"free_bytes\":1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/slots", 400 },
 	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":-1,\"total_bytes\":2,\"busy\":0.5,\"works\":[]}", "/free_bytes", 400 },
 	{ "{\"boot\":\"b\",\"n\":1,\"version\":1,\"folder\":\"f1\",\"slots\":1,\"free_bytes\":1,\"total_bytes\":2,\"busy\":1.5,\"works\":[]}", "/busy", 400 },
+	{ HEAD "\"works\":[],\"ends\":1}", "/ends", 400 },
+	{ HEAD "\"works\":[],\"ends\":false}", "every_ms", 200 },
 	{ HEAD "\"works\":[],\"needs\":[{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"what\":\"all\"}]}", "/needs/0/what", 400 },
 	{ WORK(STATE("running")), "\"want\":\"drop\",\"erase\":true", 200 },
 	{ WORK(STATE("idle")), "/works/0/state", 400 },
@@ -445,6 +448,44 @@ START_TEST(a_second_process_of_a_name_waits_for_the_first_to_be_silent)
 	report(&first);
 	world_move(&world, 15000);
 	report(&second);
+	ck_assert_int_eq(send_body(&first, body_of(&first)).status, 409);
+}
+END_TEST
+
+/* Whoever reads must know at once, over another service too. A late report of the process that has
+ * ended takes the name back no more. */
+START_TEST(a_recorder_that_ends_frees_its_name)
+{
+	struct client first, second;
+
+	client_begin(&first, "r1", "first", "f1", NULL);
+	second = first;
+	second.boot = "second";
+	start("one");
+	first.slots = 0;
+	report(&first);
+	world_move(&world, 1000);
+	ck_assert_int_eq(send_body(&second, body_of(&second)).status, 409);
+	/* It takes nothing any more. */
+	first.slots = 4;
+	first.ends = true;
+	ck_assert_uint_eq(work_count(report(&first)), 0);
+	ck_assert_ptr_nonnull(strstr(
+		world_ask(&world, world.arena, &world.account, METHOD_GET, "/v2/recorders", NULL)
+			.text,
+		"\"state\":\"lost\""));
+	world_move(&world, 7000);
+	first.n = 0;
+	first.ends = false;
+	report(&first);
+	ck_assert_uint_eq(work_count(report(&second)), 1);
+	ck_assert_int_eq(send_body(&first, body_of(&first)).status, 409);
+	/* One that goes on with its works after a start is no second process. */
+	second.ends = true;
+	report(&second);
+	second.ends = false;
+	report(&second);
+	first.boot = "third";
 	ck_assert_int_eq(send_body(&first, body_of(&first)).status, 409);
 }
 END_TEST
@@ -1400,6 +1441,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_report_needs_the_key_of_its_recorder);
 	tcase_add_test(reports, a_report_that_is_too_large_is_refused);
 	tcase_add_test(reports, a_second_process_of_a_name_waits_for_the_first_to_be_silent);
+	tcase_add_test(reports, a_recorder_that_ends_frees_its_name);
 	tcase_add_test(reports, a_recording_goes_from_its_start_to_its_file);
 	tcase_add_test(reports, nobody_takes_it_and_it_fails);
 	tcase_add_test(reports, another_recorder_of_the_folder_takes_over);
