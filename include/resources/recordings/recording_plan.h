@@ -48,6 +48,11 @@ struct recording_plan {
 bool recording_plan_make(struct arena *arena, const struct recording_sources *sources,
 			 const json_t *body, struct recording_plan *plan, struct fault *fault);
 
+/* Finds the role of the destination with this name as the template has it now; empty if the
+ * destination has none. Returns false if there is no such destination. */
+bool recording_plan_role(const struct recording_sources *sources, struct slice destination,
+			 struct slice *role);
+
 /* Returns the name of the destination that starts by itself, the first by name; data NULL if there
  * is none. */
 struct slice recording_plan_starting(const struct recording_sources *sources);

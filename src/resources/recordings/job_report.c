@@ -17,6 +17,7 @@
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/job_order.h"
 #include "resources/recordings/recording_folder.h"
+#include "resources/recordings/recording_start.h"
 #include "rules/recorder_rules.h"
 
 /* Milliseconds until the next report: of a recorder without work, and with work. */
@@ -274,7 +275,7 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 				 .report = &work->report,
 				 .room = &room,
 				 .times = times };
-	bool was_lost, is_moved;
+	bool was_lost, is_moved, is_ordered = false;
 	unsigned acts, later = 0;
 	uint64_t recorded;
 
@@ -292,13 +293,15 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 		is_moved = job->is_open && holds(report, job) && work->report.epoch == job->epoch &&
 			   work->work.lease - call->now < LEASE_LEFT(report->lease);
 		if (job->is_open && holds(report, job)) {
-			if (!job_room_read(call, job, &room, fault))
+			if (!job_room_read(call, job, &room, fault) ||
+			    (job_wants(job) != WANT_STOP &&
+			     !recording_follow(call, job, &is_ordered, fault)))
 				return false;
 			news.type = NEWS_TIME;
 			news.lease = call->now + report->lease;
 			later = job_merge(job, &news);
 		}
-		*is_stored = ((acts | later) & ACT_CHANGED) != 0 || is_moved ||
+		*is_stored = ((acts | later) & ACT_CHANGED) != 0 || is_moved || is_ordered ||
 			     (job->is_open && holds(report, job) && !is_enabled);
 		return true;
 	}
@@ -325,6 +328,14 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 	}
 	if (!job->is_open)
 		return true;
+	if (job_wants(job) != WANT_STOP && !recording_follow(call, job, &is_ordered, fault))
+		return false;
+	if (is_ordered) {
+		news.type = NEWS_ORDER;
+		if (!job_apply(call, job, &work->work, &news, &later, fault))
+			return false;
+		*is_stored = true;
+	}
 	if (!job_room_read(call, job, &room, fault))
 		return false;
 	news.type = NEWS_TIME;
@@ -475,6 +486,7 @@ static bool take_work(struct report *report, const struct work *found, struct fa
 	struct work work;
 	struct job job;
 	unsigned acts;
+	bool is_ordered;
 
 	enter_account(call, &found->account);
 	if (!job_load(call, &found->job, STORE_TO_CHANGE, &job, fault))
@@ -486,6 +498,9 @@ static bool take_work(struct report *report, const struct work *found, struct fa
 	/* Another recorder may have taken it meanwhile. */
 	if (work.stored.value.data == NULL || work.lease != 0)
 		return true;
+	/* The first order has the look as it is now. */
+	if (job_wants(&job) != WANT_STOP && !recording_follow(call, &job, &is_ordered, fault))
+		return false;
 	if (!job_apply(call, &job, &work, &news, &acts, fault) ||
 	    !job_room_read(call, &job, &room, fault))
 		return false;

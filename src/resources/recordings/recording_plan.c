@@ -96,6 +96,28 @@ static bool destination_find(const struct recording_sources *sources, struct sli
 			    (int)text_cut(name, 64).size, name.data);
 }
 
+bool recording_plan_role(const struct recording_sources *sources, struct slice destination,
+			 struct slice *role)
+{
+	const struct destination config = destination_of_config(sources->config);
+	struct destination found = { .outer = NULL };
+	const char *key;
+	json_t *value;
+
+	if (config_is_destination(sources->config) &&
+	    (slice_equal(config.name, destination) ||
+	     (config.name.size == 0 && destination.size == 0)))
+		found = config;
+	json_object_foreach(sources->browser_recordings, key, value) {
+		if (found.outer == NULL && slice_is(destination, key))
+			found = (struct destination){ slice_of(key), value, NULL };
+	}
+	*role = text_of_json(destination_member(&found, "role"));
+	if (role->data == NULL)
+		*role = SLICE("");
+	return found.outer != NULL;
+}
+
 struct slice recording_plan_starting(const struct recording_sources *sources)
 {
 	struct slice first = { NULL, 0 };

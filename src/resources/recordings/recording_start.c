@@ -10,31 +10,72 @@
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
-/* Returns what the template says about recordings. */
-static struct recording_sources sources_of(struct call *call,
-					   const struct template_record *template)
+/* Returns whom people with the role hear. */
+static json_t *subscribed_of(struct call *call, const struct template_record *template,
+			     const struct template_role *role)
 {
-	struct recording_sources sources = {
+	json_t *subscribed = json_object_get(
+		json_object_get(template_role_document(call, template, role), "subscribeParams"),
+		"subscribeToRoles");
+
+	return subscribed != NULL ? subscribed : arena_json(call->arena, json_array());
+}
+
+/* Returns what the template says about recordings, but for the subscriptions. */
+static struct recording_sources destinations_of(struct call *call,
+						const struct template_record *template)
+{
+	return (struct recording_sources){
 		.config = template_recordings(call, template),
 		.browser_recordings =
 			json_object_get(template_part_document(call, template, PART_DESTINATIONS),
 					"browserRecordings"),
-		.subscriptions = arena_json(call->arena, json_object()),
 	};
+}
 
+static struct recording_sources sources_of(struct call *call,
+					   const struct template_record *template)
+{
+	struct recording_sources sources = destinations_of(call, template);
+
+	sources.subscriptions = arena_json(call->arena, json_object());
 	for (size_t i = 0; i < template->role_count; i++) {
 		const struct template_role *role = &template->roles[i];
-		json_t *subscribed = json_object_get(
-			json_object_get(template_role_document(call, template, role),
-					"subscribeParams"),
-			"subscribeToRoles");
 
-		if (subscribed == NULL)
-			subscribed = arena_json(call->arena, json_array());
 		json_object_set(sources.subscriptions, arena_copy(call->arena, role->name).data,
-				subscribed);
+				subscribed_of(call, template, role));
 	}
 	return sources;
+}
+
+/* If the destination or its role is gone, those are seen and heard who were. */
+bool recording_follow(struct call *call, struct job *job, bool *has_changed, struct fault *fault)
+{
+	struct template_record template;
+	struct recording_sources sources;
+	struct slice role, roles = SLICE("");
+	bool is_there;
+	size_t place;
+
+	*has_changed = false;
+	if (job->type != JOB_RECORDING || job->destination.size == 0)
+		return true;
+	if (!template_find(call, &job->template_id, STORE_TO_SHOW, &template, &is_there, fault))
+		return false;
+	if (!is_there)
+		return true;
+	sources = destinations_of(call, &template);
+	if (!recording_plan_role(&sources, job->destination, &role))
+		return true;
+	place = template_role_index_ever(&template, role);
+	if (role.size > 0 && place == template.role_count)
+		return true;
+	if (role.size > 0)
+		roles = json_as_text(call->arena,
+				     subscribed_of(call, &template, &template.roles[place]));
+	*has_changed = !slice_equal(roles, job->look.roles);
+	job->look.roles = roles;
+	return true;
 }
 
 json_t *recording_starting(struct call *call, const struct template_record *template)

@@ -1263,6 +1263,82 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 }
 END_TEST
 
+/* ---- settings that change ---- */
+
+/* What is done to the template while it is recorded, one after another; and who is heard then. */
+/* clang-format off */
+static const struct {
+	enum method method;
+	const char *path, *body;
+	const char *roles; /* JSON; NULL: everybody */
+	bool is_other; /* the order is another one */
+} looks[] = {
+	{ METHOD_PATCH, "/roles/host", "{\"subscribeParams\":{\"subscribeToRoles\":[\"host\"]}}", "[\"host\"]", true },
+	{ METHOD_PATCH, "/roles/host", "{\"priority\":3}", "[\"host\"]", false },
+	{ METHOD_PATCH, "/roles/guest", "{\"subscribeParams\":{\"subscribeToRoles\":[\"guest\"]}}", "[\"host\"]", false },
+	{ METHOD_PATCH, "/roles/host", "{\"name\":\"boss\"}", "[\"boss\"]", true },
+	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"width\":640,\"height\":480,\"maxDuration\":60}}}", "[\"boss\"]", false },
+	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"role\":\"guest\"}}}", "[\"guest\"]", true },
+	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"role\":\"nobody\"}}}", "[\"guest\"]", false },
+	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"role\":null}}}", NULL, true },
+	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"role\":\"guest\"}}}", "[\"guest\"]", true },
+	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":null}}", "[\"guest\"]", false },
+};
+/* clang-format on */
+
+START_TEST(who_is_recorded_follows_the_template)
+{
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
+	struct job running;
+	struct client client;
+	const char *template;
+	json_int_t rev;
+	struct call call;
+	struct id room;
+
+	world.environment.recordings = &recordings;
+	template = world_expect(&world, 200, METHOD_POST, "/v2/templates",
+				"{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
+				"\"browserRecordings\":{\"school\":{\"role\":\"host\","
+				"\"autoStart\":true}}}}");
+	room = meet(template, "one", "host", "");
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	report(&client);
+	ck_assert_int_eq(tried(&room, true), AUTOMATIC_STARTED);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_find_holding(&call, JOB_RECORDING, &room, STORE_TO_SHOW, &running, &fault));
+	world_abandon(&call);
+	rev = json_integer_value(json_object_get(work_at(report(&client), 0), "rev"));
+	client.needs =
+		arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+			   world.account.id_text, id_as_text(world.arena, &running.stored.id).data);
+	for (int i = 0; i < ROWS(looks); i++) {
+		const json_t *work, *look, *roles;
+		json_t *wanted = looks[i].roles == NULL ? NULL : world_json(&world, looks[i].roles);
+
+		(void)world_expect(&world, 200, looks[i].method,
+				   arena_text(world.arena, "/v2/templates/%s%s",
+					      world_member(&world, template, "id"), looks[i].path),
+				   looks[i].body);
+		world_move(&world, 1000);
+		client.works = work_text(&world.account.id, &running.stored.id, 1, "running",
+					 1000 * (i + 1), "");
+		work = work_at(report(&client), 0);
+		rev += looks[i].is_other;
+		ck_assert_msg(json_integer_value(json_object_get(work, "rev")) == rev, "%d: %s: %s",
+			      i, looks[i].body, json_as_text(world.arena, work).data);
+		look = json_object_get(json_object_get(work, "order"), "look");
+		roles = json_object_get(look, "roles");
+		ck_assert_msg(wanted == NULL ? roles == NULL : json_equal(roles, wanted), "%d: %s",
+			      i, looks[i].body);
+		ck_assert_int_eq(json_integer_value(json_object_get(look, "width")), 1280);
+	}
+	world.environment.recordings = NULL;
+	directory_remove(folder);
+}
+END_TEST
+
 /* ---- links in webhooks ---- */
 
 static const char *linked(const char *type, const char *data)
@@ -1457,6 +1533,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_loop_test(reports, what_is_left_of_a_failed_recording_is_joined, 0, ROWS(joins));
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
+	tcase_add_test(reports, who_is_recorded_follows_the_template);
 	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
 	tcase_add_test(reports, a_webhook_has_a_link_that_the_log_has_not);
 	tcase_add_test(reports, a_deleted_account_leaves_no_work);
