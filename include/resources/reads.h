@@ -35,8 +35,8 @@ typedef bool read_page(struct call *call, struct store_page *page);
 struct read {
 	const struct store_kind *kind; /* NULL at the end of the list */
 	/* STORE_FIND_PARENT and STORE_FIND_VALUE refer to the record of the preceding row,
-	 * STORE_FIND_OWN to the codes of earlier rows. If that record does not exist, the row is
-	 * skipped. */
+	 * STORE_FIND_OWN and STORE_FIND_SIBLINGS to the codes of earlier rows. If that record does
+	 * not exist, the row is skipped. */
 	enum store_finding finding;
 	/* If the path or the token has no id, no row is read. If the body or the query lacks the
 	 * member, the row is skipped. */

@@ -183,6 +183,9 @@ enum store_finding {
 	STORE_FIND_VALUE,
 	/* the record `id` in the account of the record that item `from` finds by name */
 	STORE_FIND_OWN,
+	/* the page of the records of one side, oldest first, with the same parent as the record
+	 * that item `from` finds by name; only in a STORE_CHAIN */
+	STORE_FIND_SIBLINGS,
 	STORE_FIND_PAGE,
 	STORE_FIND_CHILDREN, /* store_has_children with the parent `id` */
 	STORE_FIND_NEW_ID
@@ -194,8 +197,9 @@ enum store_statements {
 	/* One statement for all items of a READ transaction, so that it sees one state of the
 	 * store. The items, in this order: the parent of the second item; a record found by a name
 	 * that is unique in the store; the parent of the first item; another parent of the second
-	 * item; and, if there are five, a record of the account of the second item
-	 * (STORE_FIND_OWN). A WRITE transaction may expect more items after these. */
+	 * item; if there are five, a record of the account of the second item (STORE_FIND_OWN); and
+	 * if there are six, records below the parent of the second item, of the side STORE_ON
+	 * (STORE_FIND_SIBLINGS). A WRITE transaction may expect more items after these. */
 	STORE_CHAIN
 };
 

@@ -128,6 +128,19 @@ static void expected_add_page(struct expected *expected, const struct read *read
 		expected_add(expected, read->kind, STORE_FIND_PAGE, STORE_TO_SHOW)->page = page;
 }
 
+static void expected_add_siblings(struct expected *expected, const struct read *read)
+{
+	struct store_page *page = arena_zero(expected->call->arena, sizeof *page);
+	struct store_expected *item;
+
+	*page = (struct store_page){ .order = STORE_OLDEST_FIRST,
+				     .side = read->side,
+				     .most = read->most };
+	item = expected_add(expected, read->kind, STORE_FIND_SIBLINGS, STORE_TO_SHOW);
+	item->from = expected->codes + CODE_ITEM;
+	item->page = page;
+}
+
 /* Returns false if nothing is to be read, because the path or the token has no id. */
 static bool expected_add_read(struct expected *expected, const struct read *read)
 {
@@ -180,6 +193,11 @@ static bool expected_add_read(struct expected *expected, const struct read *read
 			item->from = expected->codes + i * CODE_ITEMS + CODE_ITEM;
 			item->id = &kind_only_id;
 		}
+		break;
+	case STORE_FIND_SIBLINGS:
+		/* Two codes are two rooms. */
+		if (expected->code_count == 1)
+			expected_add_siblings(expected, read);
 		break;
 	case STORE_FIND_PAGE:
 		expected_add_page(expected, read, id);

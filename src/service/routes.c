@@ -110,6 +110,8 @@
 #define MEDIA_FOR_HASH { .kind = &kind_media, .finding = STORE_FIND_ID, .is_shown = true, \
 	.when = room_codes_are_hashed }
 #define MEDIA_OF_CODE(condition) { .kind = &kind_media, .finding = STORE_FIND_OWN, .when = (condition) }
+#define JOBS_OF_CODE { .kind = &kind_job, .finding = STORE_FIND_SIBLINGS, .side = STORE_ON, \
+	.most = JOBS_OF_ROOM_MOST, .when = recorders_exist }
 #define THE_CODE(place, name) READ_CODE(place, .member = (name)), MEDIA_OF_CODE(room_codes_are_hashed)
 #define WORDS_IF_SENT \
 	{ .kind = &kind_words_asked, .finding = STORE_FIND_ID, .member = "code", .is_shown = true }, \
@@ -446,7 +448,7 @@ const struct route routes[] = {
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED, ETAG,
 	  .etag_when = "Present if the response has inside.",
 	  FORBIDDEN("The same reasons as for createToken, except that it is for another user, banned or full."),
-	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 6),
+	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL), JOBS_OF_CODE), TRIPS(1, 6),
 	  DOC("Returns what a room code opens. Does not count as a use.") },
 	{ METHOD_GET,    "/v2/join/{code}/recordings", ROUTE_READ, join_recordings, "listCodeRecordings",
 	  LIST(recording_asset_shape), OPEN_TO_ALL, LIMITED,

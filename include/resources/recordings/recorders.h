@@ -10,6 +10,7 @@
 
 #include "accounts/accounts.h"
 #include "base/histogram.h"
+#include "resources/reads.h"
 #include "resources/stored/recorder_record.h"
 
 /* Milliseconds. */
@@ -61,6 +62,8 @@ bool recorder_check_key(struct call *call, struct slice name,
 			const unsigned char digest[DIGEST_SIZE], struct recorder_key *key,
 			struct fault *fault);
 
+/* True if there is a recorder, for whatever account. */
+read_when recorders_exist;
 /* Returns true if the key of a recorder may serve the account. */
 bool recorders_serve_account(const struct call *call);
 /* Reads the recorders that have a key and may serve the account, with what was reported last. */

@@ -247,6 +247,16 @@ bool recorders_of_account(struct call *call, struct recorder **recorders, size_t
 
 /* ---- a start ---- */
 
+bool recorders_exist(const struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const bool exist = roster->recorder_count > 0;
+
+	accounts_release(accounts, roster);
+	return exist;
+}
+
 bool recorders_serve_account(const struct call *call)
 {
 	struct accounts *accounts = call->environment->accounts;

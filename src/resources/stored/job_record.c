@@ -281,6 +281,7 @@ bool job_find_holding(struct call *call, enum job_type type, const struct id *ro
 				job_holding_name(call->arena, type, room), reading, job, fault);
 }
 
+/* GET /v2/join/{code} announces the same page (service/routes.c). */
 bool jobs_of_room(struct call *call, const struct id *room, struct job **jobs, size_t *n,
 		  struct fault *fault)
 {

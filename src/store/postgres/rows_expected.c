@@ -165,6 +165,8 @@ static size_t add_expected(struct postgres_transaction *own, const struct store_
 		rows_add_kind(&parameters, expected->kind);
 		parameters_id(&parameters, expected->id);
 		return rows_add(own, OWN_OF_NAMED, &parameters);
+	case STORE_FIND_SIBLINGS:
+		return NOTHING;
 	case STORE_FIND_PAGE:
 		page_query_make(own, expected->kind, expected->page, &query);
 		return rows_add(own, query.statement, &query.parameters);
@@ -222,6 +224,8 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 			return false;
 		take_own(own, base_of(own, expected), expected);
 		return true;
+	case STORE_FIND_SIBLINGS: /* is not read here */
+		return true;
 	case STORE_FIND_PAGE:
 		return page_remember(own, expected, result, fault);
 	case STORE_FIND_CHILDREN:
@@ -234,15 +238,31 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 	return true;
 }
 
-/* The places of the items of a chain (STORE_CHAIN), and their number if it includes a record of the
- * account. */
-enum { CHAIN_PARENT, CHAIN_CHILD, CHAIN_GRANDPARENT, CHAIN_OTHER, CHAIN_OWN, CHAIN_MOST };
+/* Takes the records with the same parent as a named record. */
+static bool take_siblings(struct postgres_transaction *own, const struct store_expected *named,
+			  const struct store_expected *expected, struct fault *fault)
+{
+	const struct known *base = known_by_name(own, named->kind, named->name, STORE_TO_SHOW);
+	const struct id before = own->base.account;
+	bool is_taken;
+
+	if (base == NULL || base->is_absent)
+		return true;
+	own->base.account = base->record.account;
+	is_taken = page_remember_siblings(own, expected, &base->record.parent, 0, fault);
+	own->base.account = before;
+	return is_taken;
+}
+
+/* The places of the items of a chain (STORE_CHAIN), the last two of which it may lack. */
+enum { CHAIN_PARENT, CHAIN_CHILD, CHAIN_GRANDPARENT, CHAIN_OTHER, CHAIN_OWN, CHAIN_SIBLINGS };
 
 /* Reads a chain, which is one statement and therefore one snapshot. */
 static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 {
 	const struct store_expected *chain = own->expected, *child = &chain[CHAIN_CHILD];
-	const bool has_own = own->expected_count == CHAIN_MOST;
+	const bool has_own = own->expected_count > CHAIN_OWN;
+	const bool has_siblings = own->expected_count > CHAIN_SIBLINGS;
 	const struct known *before = own->known;
 	struct parameters parameters;
 
@@ -255,19 +275,27 @@ static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 		rows_add_kind(&parameters, chain[CHAIN_OWN].kind);
 		parameters_id(&parameters, chain[CHAIN_OWN].id);
 	}
+	if (has_siblings) {
+		rows_add_kind(&parameters, chain[CHAIN_SIBLINGS].kind);
+		parameters_number(&parameters, chain[CHAIN_SIBLINGS].page->most + 1, 8);
+	}
 	own->expected_count = 0;
 	own->is_over = true;
 	/* Otherwise rows_add would first add another statement for the generation. */
 	if (own->base.roster != 0)
 		rows_await_roster(own, 0, COLUMN_GENERATION);
-	rows_add(own, has_own ? CHAIN_AND_OWN_OF_NAMED : CHAIN_OF_NAMED, &parameters);
+	rows_add(own,
+		 has_siblings ? CHAIN_AND_SIBLINGS_OF_NAMED
+		 : has_own    ? CHAIN_AND_OWN_OF_NAMED
+			      : CHAIN_OF_NAMED,
+		 &parameters);
 	if (!rows_fly(own, fault) || !known_take_rows(own, 0, false, fault))
 		return false;
 	if (own->known == before)
 		known_add_absent(own, child->kind, NULL, child->name);
 	else if (has_own)
 		take_own(own, child, &chain[CHAIN_OWN]);
-	return true;
+	return !has_siblings || take_siblings(own, child, &chain[CHAIN_SIBLINGS], fault);
 }
 
 /* Reads all expected items in one flight. A READ transaction with several statements has a

@@ -155,8 +155,8 @@ static const struct id *copied_id(struct arena *arena, const struct id *id)
 	return copy;
 }
 
-bool page_remember(struct postgres_transaction *own, const struct store_expected *expected,
-		   size_t result, struct fault *fault)
+static struct store_page *add_page(struct postgres_transaction *own,
+				   const struct store_expected *expected, const struct id *parent)
 {
 	struct arena *arena = own->base.arena;
 	struct known_page *known = arena_zero(arena, sizeof *known);
@@ -165,12 +165,18 @@ bool page_remember(struct postgres_transaction *own, const struct store_expected
 	known->page = *expected->page;
 	known->page.records = arena_alloc(arena,
 					  (known->page.most + 1) * sizeof *known->page.records);
-	known->page.parent = copied_id(arena, expected->page->parent);
+	known->page.parent = copied_id(arena, parent);
 	known->page.above = copied_id(arena, expected->page->above);
 	known->page.below = copied_id(arena, expected->page->below);
 	known->next = own->pages;
 	own->pages = known;
-	return page_take(own, result, &known->page, fault);
+	return &known->page;
+}
+
+bool page_remember(struct postgres_transaction *own, const struct store_expected *expected,
+		   size_t result, struct fault *fault)
+{
+	return page_take(own, result, add_page(own, expected, expected->page->parent), fault);
 }
 
 static bool page_wants(const struct postgres_transaction *own, const struct store_page *page,
@@ -200,6 +206,33 @@ static void insert_in_order(struct store_page *page, const struct store_record *
 	     place--)
 		page->records[place] = page->records[place - 1];
 	page->records[place] = *record;
+}
+
+/* All rows of the kind are of the page, which has one more if more records follow. */
+bool page_remember_siblings(struct postgres_transaction *own, const struct store_expected *expected,
+			    const struct id *parent, size_t result, struct fault *fault)
+{
+	struct store_page *page = add_page(own, expected, parent);
+
+	for (size_t i = 0; i < wire_rows(own->wire, result); i++) {
+		struct store_record record;
+		char letter;
+
+		if (wire_bytes(own->wire, result, i, COLUMN_KIND).data == NULL ||
+		    (char)(unsigned char)wire_number(own->wire, result, i, COLUMN_KIND) !=
+			    expected->kind->letter)
+			continue;
+		if (!rows_read(own->base.arena, own->wire, result, i, &letter, &record, fault))
+			return false;
+		if (!rows_are_own(own, &record.account))
+			return rows_damaged(letter, &record.id, "belongs to another account",
+					    fault);
+		if (page->count <= page->most)
+			insert_in_order(page, &record);
+	}
+	page->is_last = page->count <= page->most;
+	page->count -= !page->is_last;
+	return true;
 }
 
 bool page_merge(const struct postgres_transaction *own, const struct store_kind *kind,

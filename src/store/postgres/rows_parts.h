@@ -94,6 +94,10 @@ const struct store_page *page_known(const struct postgres_transaction *own,
 				    const struct store_kind *kind, const struct store_page *page);
 bool page_remember(struct postgres_transaction *own, const struct store_expected *expected,
 		   size_t result, struct fault *fault);
+/* Remembers the page of the children of a parent (STORE_FIND_SIBLINGS), whose rows are among others
+ * of a result. */
+bool page_remember_siblings(struct postgres_transaction *own, const struct store_expected *expected,
+			    const struct id *parent, size_t result, struct fault *fault);
 /* Fills a page from one that was read before, with the own changes applied. False if this is not
  * possible, because records after the last one that was read may belong to the page. */
 bool page_merge(const struct postgres_transaction *own, const struct store_kind *kind,

@@ -36,6 +36,8 @@
 #define OWN(kind, id) \
 	" JOIN record r ON r.account = c.account AND r.kind = " kind " AND r.id = " id
 
+#define CHAIN_OWN " UNION ALL SELECT " COLUMNS_OF("r") ", NULL FROM c" OWN("$6", "$7")
+
 /* $1 account, $2 kind, $3 and $4 the bounds, $5 the limit, $6 the side or the parent, $7 the
  * side */
 #define PAGE_WHERE " WHERE account = $1 AND kind = $2 AND id > $3 AND id < $4"
@@ -76,7 +78,10 @@ const struct statement_text statements[STATEMENTS] = {
 	[GRANDPARENT_OF_NAMED] = { "SELECT " COLUMNS_OF("g") " FROM named c" PARENT("$3")
 		" JOIN record g ON g.account = p.account AND g.kind = $4 AND g.id = p.parent" OF_NAMED, "sbss" },
 	[CHAIN_OF_NAMED] = { CHAIN, "sbsss" },
-	[CHAIN_AND_OWN_OF_NAMED] = { CHAIN " UNION ALL SELECT " COLUMNS_OF("r") ", NULL FROM c" OWN("$6", "$7"), "sbssssb" },
+	[CHAIN_AND_OWN_OF_NAMED] = { CHAIN CHAIN_OWN, "sbssssb" },
+	[CHAIN_AND_SIBLINGS_OF_NAMED] = { CHAIN CHAIN_OWN " UNION ALL (SELECT " COLUMNS_OF("r") ", NULL FROM c"
+		" JOIN record r ON r.account = c.account AND r.kind = $8 AND r.parent = c.parent AND r.is_on = true"
+		" ORDER BY r.id LIMIT $9)", "sbssssbsl" },
 	[OWN_OF_NAMED] = { "SELECT " COLUMNS_OF("r") " FROM named c" OWN("$3", "$4") OF_NAMED, "sbsb" },
 	[VALUE_OF_GET] = { "SELECT " COLUMNS_OF("p") " FROM record c JOIN record p ON p.account = c.account"
 		" AND p.kind = $4 AND p.id = c.value" OF_CHILD("id"), "bsbs" },

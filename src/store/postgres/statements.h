@@ -37,6 +37,7 @@ enum statement {
 	 * record, one row each; and the generation of the accounts in a row whose kind is NULL. */
 	CHAIN_OF_NAMED,
 	CHAIN_AND_OWN_OF_NAMED,
+	CHAIN_AND_SIBLINGS_OF_NAMED,
 	OWN_OF_NAMED,
 	VALUE_OF_GET,
 	/* Pages, each newest first and oldest first. */

@@ -296,7 +296,7 @@ static const struct {
 	{ METHOD_GET, "/v2/active-rooms/$r/peers/x", 404, 4 },
 	/* A code shows who is inside, if it is to. */
 	{ METHOD_GET, "/v2/join/$c", 200, 6 },
-	{ METHOD_GET, "/v2/join/$l", 200, 4 },
+	{ METHOD_GET, "/v2/join/$l", 200, 1 },
 	{ METHOD_GET, "/v2/active-rooms/$s", 404, 1 },
 	{ METHOD_GET, "/v2/active-rooms/000000000000000000000001", 404, 1 },
 	{ METHOD_GET, "/v2/active-rooms/$r/me", 403, 0 },
