@@ -409,7 +409,8 @@ static bool is_alone(struct report *report, bool *alone, struct fault *fault)
 	return true;
 }
 
-/* Finds out whether this recorder may take a waiting work, and how many its account has. */
+/* Finds out whether this recorder may take a waiting work, and how many of its account recorders
+ * have. */
 static bool may_take(struct report *report, const struct work *work, bool has_slot, bool *may,
 		     uint64_t *running, struct fault *fault)
 {
@@ -437,7 +438,7 @@ static bool may_take(struct report *report, const struct work *work, bool has_sl
 	if (slice_equal(work->broke_at, report->recorder.name) && !is_alone(report, &alone, fault))
 		return false;
 	*may = alone;
-	*running = jobs.running;
+	*running = jobs.running > jobs.waiting ? jobs.running - jobs.waiting : 0;
 	return true;
 }
 

@@ -796,6 +796,67 @@ START_TEST(each_account_has_its_turn)
 }
 END_TEST
 
+#define ACCOUNTS 10
+#define JOBS_OF_EACH 20
+#define SLOTS 16
+
+/* Returns the account of a work that a recorder has, by its place. */
+static int place_of(const struct account *accounts, const json_t *work)
+{
+	for (int i = 0; i < ACCOUNTS; i++) {
+		if (strcmp(accounts[i].id_text, text_at(work, "account")) == 0)
+			return i;
+	}
+	ck_abort_msg("a work of another account");
+}
+
+/* Each account has started all that it may, one after another: what is taken goes round. */
+START_TEST(who_starts_much_does_not_keep_others_waiting)
+{
+	struct account accounts[ACCOUNTS] = { world.account };
+	struct buffer works = BUFFER_INITIAL(world.arena);
+	struct client client;
+	int taken[ACCOUNTS] = { 0 };
+
+	for (int i = 0; i < ACCOUNTS; i++) {
+		if (i > 0)
+			ck_assert(accounts_add(accounts_at, &world.clock.clock,
+					       arena_text(world.arena, "b%d", i), &accounts[i],
+					       &fault));
+		for (int j = 0; j < JOBS_OF_EACH; j++) {
+			start_of(&accounts[i], arena_text(world.arena, "room%d", j), "f1");
+			world_move(&world, 1);
+		}
+	}
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	client.slots = SLOTS;
+	for (size_t n = 1; n <= SLOTS; n++) {
+		json_t *answer = report(&client), *newest = NULL;
+		struct id account, job;
+
+		/* A report takes one. */
+		ck_assert_uint_eq(work_count(answer), n);
+		for (size_t i = 0; i < n; i++) {
+			json_t *work = work_at(answer, i);
+
+			if (works.size == 0 ||
+			    memmem(works.data, works.size, text_at(work, "job"), 24) == NULL)
+				newest = work;
+		}
+		ck_assert_ptr_nonnull(newest);
+		ck_assert_int_eq(place_of(accounts, newest), (int)(n - 1) % ACCOUNTS);
+		ck_assert_int_eq(taken[place_of(accounts, newest)]++, (int)(n - 1) / ACCOUNTS);
+		ck_assert(id_parse(slice_of(text_at(newest, "account")), &account) &&
+			  id_parse(slice_of(text_at(newest, "job")), &job));
+		buffer_append_text(&works, n > 1 ? "," : "");
+		buffer_append_text(&works, work_text(&account, &job, 1, "running", 500, ""));
+		client.works = arena_copy(world.arena, buffer_slice(&works)).data;
+	}
+	/* It has no slot left. */
+	ck_assert_uint_eq(work_count(report(&client)), SLOTS);
+}
+END_TEST
+
 START_TEST(a_recorder_serves_its_accounts_alone)
 {
 	struct account other;
@@ -1503,12 +1564,109 @@ START_TEST(two_services_on_one_database_say_the_same)
 }
 END_TEST
 
+#define RECORDERS 3
+#define JOBS 12
+
+/* Who has a job, and in which epoch. */
+struct holder {
+	struct id job;
+	int recorder; /* -1 before the first */
+	unsigned epoch;
+};
+
+/* Notes what an answer gives a recorder; returns the number of works. It has what nobody has, or
+ * what the one that is lost had, and that in the next epoch. */
+static size_t note_works(json_t *answer, int recorder, int lost, struct holder *holders)
+{
+	for (size_t i = 0; i < work_count(answer); i++) {
+		const json_t *work = work_at(answer, i);
+		struct holder *holder = holders;
+
+		while (strcmp(id_as_text(world.arena, &holder->job).data, text_at(work, "job")) !=
+		       0)
+			ck_assert_int_lt(++holder - holders, JOBS);
+		ck_assert_msg(holder->recorder == lost || holder->recorder == recorder,
+			      "job %d: %d and %d", (int)(holder - holders), holder->recorder,
+			      recorder);
+		holder->epoch += holder->recorder != recorder;
+		holder->recorder = recorder;
+		ck_assert_int_eq(json_integer_value(json_object_get(work, "epoch")), holder->epoch);
+	}
+	return work_count(answer);
+}
+
+/* What the recorder has, as it reports it. */
+static const char *works_of(int recorder, const struct holder *holders, int64_t recorded)
+{
+	struct buffer text = BUFFER_INITIAL(world.arena);
+
+	for (int i = 0; i < JOBS; i++) {
+		if (holders[i].recorder != recorder)
+			continue;
+		buffer_append_text(&text, text.size > 0 ? "," : "");
+		buffer_append_text(&text, work_text(&world.account.id, &holders[i].job,
+						    holders[i].epoch, "running", recorded, ""));
+	}
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+/* Each reports now here, now there. One of them is lost, and the others have its jobs. */
+START_TEST(three_recorders_and_two_services_have_each_job_once)
+{
+	struct client clients[RECORDERS];
+	struct holder holders[JOBS];
+	struct world other;
+	int lost = -1;
+
+	open_service(&other, url);
+	for (int i = 0; i < JOBS; i++)
+		holders[i] = (struct holder){ start(arena_text(world.arena, "room%d", i)), -1, 0 };
+	for (int i = 0; i < RECORDERS; i++) {
+		client_begin(&clients[i], arena_text(world.arena, "r%d", i),
+			     arena_text(world.arena, "b%d", i), "f1", NULL);
+		clients[i].slots = JOBS / 2;
+	}
+	for (int second = 0; second < 30; second++) {
+		size_t all = 0;
+
+		for (int i = lost + 1; i < RECORDERS; i++) {
+			clients[i].at = (second + i) % 2 == 0 ? NULL : &other;
+			clients[i].works = works_of(i, holders, 500 + 1000 * second);
+			all += note_works(report(&clients[i]), i, lost, holders);
+		}
+		/* Each report takes one; of the lost ones all are taken once its lease is over. */
+		if (second == 5 || second == 29)
+			ck_assert_uint_eq(all, JOBS);
+		if (second == 5)
+			lost = 0;
+		world_move(&world, 1000);
+		world_move(&other, 1000);
+		watch();
+	}
+	for (int i = 0; i < JOBS; i++) {
+		const struct job job = job_of(&world.account, &holders[i].job);
+
+		ck_assert_int_gt(holders[i].recorder, 0);
+		ck_assert_uint_eq(job.epoch, holders[i].epoch);
+		ck_assert_str_eq(job_status_names[job.status], "running");
+	}
+	/* It comes back, to either service, and has nothing any more. */
+	for (int i = 0; i < 2; i++) {
+		clients[0].at = i == 0 ? NULL : &other;
+		ck_assert_uint_eq(work_count(report(&clients[0])), 0);
+	}
+	world_close(&other);
+}
+END_TEST
+
 void add_reports(TCase *reports, bool on_database)
 {
 	tcase_add_checked_fixture(reports, on_database ? set_up_database : set_up,
 				  on_database ? tear_down_database : tear_down);
 	if (on_database) {
 		tcase_add_test(reports, two_services_on_one_database_say_the_same);
+		tcase_add_test(reports, three_recorders_and_two_services_have_each_job_once);
 	} else {
 		tcase_add_loop_test(reports, each_member_of_a_report_is_checked, 0, ROWS(refused));
 		tcase_add_loop_test(reports, each_gap_is_in_the_file_in_which_it_lies, 0,
@@ -1524,6 +1682,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, the_holder_that_comes_back_in_time_goes_on);
 	tcase_add_test(reports, a_broken_work_is_taken_again_by_whoever_is_alone);
 	tcase_add_test(reports, each_account_has_its_turn);
+	tcase_add_test(reports, who_starts_much_does_not_keep_others_waiting);
 	tcase_add_test(reports, a_recorder_serves_its_accounts_alone);
 	tcase_add_test(reports, a_disabled_account_stops_its_recordings);
 	tcase_add_test(reports, a_recorder_that_says_nothing_is_removed);
