@@ -3,7 +3,9 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,15 +149,16 @@ static void open_folder(struct world *opened)
 {
 	ck_assert_int_lt(snprintf(folder, sizeof folder, "%s/recordings", opened->directory),
 			 (int)sizeof folder);
-	ck_assert_int_eq(mkdir(folder, 0700), 0);
+	/* It stays over a restart. */
+	ck_assert(mkdir(folder, 0700) == 0 || errno == EEXIST);
 	recordings = (struct recordings){ .folder = folder, .times = RECORDING_TIMES };
 	opened->environment.recordings = &recordings;
 }
 
-static void set_up(void)
+static void set_up_with(enum world_store store)
 {
 	const struct world_options options = {
-		.store = WORLD_MEMORY,
+		.store = store,
 		.environment = { .session_keep = DAY, .live = LIVE_ON },
 		.parts_open = open_folder,
 	};
@@ -166,6 +169,16 @@ static void set_up(void)
 	ck_assert(accounts_add(world.directory, &clock_system, "b", &other, &fault));
 	ck_assert(id_parse(SLICE("6925c84100000000000000b1"), &room));
 	add_recording();
+}
+
+static void set_up(void)
+{
+	set_up_with(WORLD_MEMORY);
+}
+
+static void set_up_with_files(void)
+{
+	set_up_with(WORLD_GDBM);
 }
 
 static void tear_down(void)
@@ -869,10 +882,66 @@ START_TEST(a_check_compares_the_folder_with_the_records)
 }
 END_TEST
 
+/* What was recorded since the backup is kept, and what was deleted since is missing. */
+START_TEST(a_restored_backup_loses_no_file)
+{
+	char *backup;
+	const char *deleted, *orphan, *chat_of_orphan, *incoming, *id;
+	struct slice found;
+
+	world_stop(&world);
+	backup = directory_copy(world.path);
+	world_start(&world);
+	deleted = asset_path;
+	id = id_as_text(world.arena, &asset_id).data;
+	ck_assert_str_eq(delete (&asset_id), "");
+	watch_files();
+	ck_assert(!is_there(deleted));
+	add_recording();
+	orphan = asset_path;
+	chat_of_orphan = chat_path;
+	incoming = arena_text(world.arena, "incoming/%s-6925c84100000000000000d1/e1p1.mkv",
+			      world.account.id_text);
+	make_file(incoming, "1");
+
+	world_stop(&world);
+	directory_remove(strdup(world.path));
+	ck_assert_int_eq(rename(backup, world.path), 0);
+	free(backup);
+	world_start(&world);
+	for (int day = 0; day < 30; day++) {
+		watch_files();
+		world_move(&world, DAY);
+	}
+	ck_assert(is_there(orphan) && is_there(chat_of_orphan) && is_there(incoming));
+	found = findings_of_folder();
+	for (int i = 0; i < 4; i++) {
+		const char *const lines[] = {
+			arena_text(world.arena, "%s: the file of the asset %s is missing\n",
+				   deleted, id),
+			arena_text(world.arena, "%s: no record knows this file\n", orphan),
+			arena_text(world.arena, "%s: no record knows this file\n", chat_of_orphan),
+			arena_text(world.arena,
+				   "incoming/%s-6925c84100000000000000d1: no "
+				   "recording knows these parts\n",
+				   world.account.id_text),
+		};
+
+		ck_assert_msg(memmem(found.data, found.size, lines[i], strlen(lines[i])) != NULL,
+			      "%s in %.*s", lines[i], (int)found.size, found.data);
+	}
+	ck_assert_uint_eq(json_array_size(deleted_events()), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recording_files");
-	TCase *tcase = tcase_create("files");
+	TCase *tcase = tcase_create("files"), *restored = tcase_create("restored");
+
+	tcase_add_checked_fixture(restored, set_up_with_files, tear_down);
+	tcase_add_test(restored, a_restored_backup_loses_no_file);
+	suite_add_tcase(suite, restored);
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_link_names_the_file_to_the_web_server);
