@@ -384,7 +384,7 @@ static const char *job_with(const struct listed_hidden *row)
 	job.epoch = 2;
 	job.heard = row->has_media ? WORK_RUNNING : WORK_OPENING;
 	job.recorded = row->has_media ? 1000 : 0;
-	job.media = row->has_media ? job.created : 0;
+	job.media = job.started = row->has_media ? job.created : 0;
 	ck_assert(job_put(&call, &job, &fault));
 	ck_assert(store_wait(stand.environment.store, world_commit(&call), &fault));
 	return id_as_text(stand.arena, &job.stored.id).data;
@@ -437,6 +437,48 @@ START_TEST(a_recorder_whose_job_is_over_is_removed)
 }
 END_TEST
 
+/* What is done with the room while it is recorded, and what becomes of the recording. */
+static const struct {
+	const char *before, *behind, *body; /* the path before and behind the id of the room */
+	enum job_reason reason; /* JOB_GOES_ON: it goes on */
+} recorded_rooms[] = {
+	{ "/v2/active-rooms/", "/door", "{\"state\":\"locked\"}", JOB_GOES_ON },
+	{ "/v2/active-rooms/", "/door", "{\"state\":\"ask\"}", JOB_GOES_ON },
+	{ "/v2/active-rooms/", "/end-room", "{\"lock\":true}", JOB_ROOM_ENDED },
+	{ "/v2/active-rooms/", "/end-room", "{}", JOB_ROOM_ENDED },
+	{ "/v2/rooms/", "", "{\"enabled\":false}", JOB_ROOM_ENDED },
+};
+
+START_TEST(a_recording_ends_with_its_room)
+{
+	static const struct listed_hidden running = { "", JOB_RUNNING, .has_media = true };
+	struct job_turn turn = { .account = stand.account.id };
+	const int64_t end = clock_monotonic() + 30000;
+	struct fault fault = FAULT_INITIAL;
+	struct job job;
+	struct call call;
+
+	ck_assert(id_parse(slice_of(job_with(&running)), &turn.job));
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask(200, METHOD_POST,
+		  arena_text(stand.arena, "%s%s%s", recorded_rooms[_i].before, kit.room,
+			     recorded_rooms[_i].behind),
+		  recorded_rooms[_i].body);
+	/* A room that is disabled is ended by the watch. */
+	if (recorded_rooms[_i].reason != JOB_GOES_ON)
+		(void)ask_until("/v2/sessions?active=false", "\"active\":false");
+	do {
+		world_begin(&stand, &stand.account.id, &call);
+		ck_assert(job_take_turn(&call, &turn, &fault) &&
+			  job_load(&call, &turn.job, STORE_TO_SHOW, &job, &fault));
+		ck_assert(store_wait(stand.environment.store, world_commit(&call), &fault));
+	} while (job.asked_reason != recorded_rooms[_i].reason && clock_monotonic() < end);
+	ck_assert_int_eq(job.asked_reason, recorded_rooms[_i].reason);
+	ck_assert_int_eq(job.status >= JOB_STOPPING, recorded_rooms[_i].reason != JOB_GOES_ON);
+}
+END_TEST
+
 /* A service that only watches removes nobody. */
 START_TEST(who_watches_leaves_recorders_alone)
 {
@@ -463,6 +505,7 @@ void add_surveys(TCase *live, TCase *promises)
 	tcase_add_test(live, who_has_the_name_of_another_gets_a_number);
 	tcase_add_loop_test(live, who_takes_the_name_of_another_gets_a_number, 0, ROWS(renamings));
 	tcase_add_test(live, a_recorder_whose_job_is_over_is_removed);
+	tcase_add_loop_test(live, a_recording_ends_with_its_room, 0, ROWS(recorded_rooms));
 	tcase_add_test(live, who_watches_leaves_recorders_alone);
 	tcase_add_test(promises, a_room_that_was_made_again_is_another_session);
 	tcase_add_test(promises, a_server_that_was_down_at_the_start_is_asked_every_30_s);
