@@ -93,6 +93,11 @@ size_t cuts_make(struct arena *arena, const struct part_media *parts, size_t n,
 		/* What begins after a later part is inside this last span. */
 		while (span_count < excluded_count && excluded[span_count].from < later) {
 			spans[span_count] = excluded[span_count];
+			/* A part that was begun when a pause ended is whole: without its first
+			 * picture, it would show nothing until the next key frame. */
+			if (spans[span_count].to > part_begin(part) &&
+			    spans[span_count].to < part_begin(part) + CUTS_GAP_LEAST)
+				spans[span_count].to = part_begin(part);
 			span_count++;
 		}
 		spans[span_count++] = (struct span){ later, INT64_MAX };

@@ -91,7 +91,7 @@ static void read_former_parts(struct work_stand *stand, struct work *work)
 		work->media_at = last->at;
 		work->has_media = work->has_media || parts[i].epoch == work->epoch;
 		if (parts[i].epoch == work->epoch)
-			work->part = parts[i].number;
+			work->part = work->file_number = parts[i].number;
 	}
 	work->files_count = joined_files(&stand->folder, work->account, work->job, work->files);
 }
@@ -183,7 +183,7 @@ void work_obey(struct work_stand *stand, struct work *work, const struct wanted 
 	if (wanted->epoch != work->epoch) {
 		close_part(stand, work);
 		work->epoch = wanted->epoch;
-		work->part = 0;
+		work->part = work->file_number = 0;
 		work->has_media = work->has_no_space = false;
 		work->failures = 0;
 		work->next_at = 0;
@@ -291,12 +291,13 @@ static void begin_part(struct work_stand *stand, struct work *work)
 	work->pause_asked = work->want == WANT_PAUSE;
 	work->pause_holds = work->has_resumed = false;
 	work->part++;
+	work->file_number++;
 	work->file.chunks = 0;
 	if (stand->page == NULL &&
 	    text_url_split_port(text_url_authority(slice_of(url)), &host, &port))
 		options.page_host = arena_copy(stand->arena, host).data;
 	if (!keep_order(stand, work, &fault) ||
-	    !part_open(&work->file, work->folder, work->epoch, &work->part, &fault) ||
+	    !part_open(&work->file, work->folder, work->epoch, &work->file_number, &fault) ||
 	    !chromium_open(&stand->children, &options, &work->chromium, &fault)) {
 		part_failed(stand, work, slice_of(fault_reason(&fault)));
 		return;
@@ -343,11 +344,20 @@ static void take_chunk(struct work_stand *stand, struct work *work, const json_t
 {
 	const int64_t at = number_of(said, "at") + work->part_offset;
 	const int64_t media_ms = number_of(said, "media_ms");
-	const int64_t added = media_ms - work->file.media_ms;
 	struct fault fault = FAULT_INITIAL;
-	int64_t free_bytes, total_bytes;
+	int64_t free_bytes, total_bytes, added;
 	struct slice bytes;
 
+	if (work->has_resumed && work->file.chunks > 0 && number_of(said, "n") == 0) {
+		part_close(&work->file);
+		work->file_number++;
+		if (!part_open(&work->file, work->folder, work->epoch, &work->file_number,
+			       &fault)) {
+			part_failed(stand, work, slice_of(fault_reason(&fault)));
+			return;
+		}
+	}
+	added = media_ms - work->file.media_ms;
 	if (number_of(said, "n") != work->file.chunks) {
 		part_failed(stand, work, SLICE("a chunk is missing"));
 		return;

@@ -1,6 +1,7 @@
 /* A work of a recorder: a recording that the service gave it, part by part.
  *
- * A part is a run of Chromium and the file that its chunks are written to. If Chromium or its page
+ * A part is a run of Chromium and the file that its chunks are written to; after a pause its page
+ * begins another file, so that the picture goes on with a key frame. If Chromium or its page
  * ends, or sends nothing for too long, the next part begins: after 0, 1, 3, 10 and 30 s. After six
  * failures, none of which came later than a minute after the one before, the work is broken. Its
  * parts stay.
@@ -61,6 +62,7 @@ struct work {
 	struct chromium *chromium;
 	struct part file;
 	int64_t part, part_began, phase_began, chunk_heard;
+	int64_t file_number; /* of the last file: a part has another one after each pause */
 	int64_t part_offset; /* clock_offset at its beginning */
 	bool is_inside, pause_asked, pause_holds, has_resumed;
 	unsigned pause_call; /* 0 if none is under way */

@@ -37,55 +37,52 @@ export function recorder({ fps, video_kbps, audio_kbps, audio_only = false }, st
 		...(!audio_only && { videoBitsPerSecond: Math.round((video_kbps * KBIT * ASSUMED) / fps) }),
 		videoKeyFrameIntervalDuration: KEY,
 	};
-	const media = new MediaRecorder(stream, options);
+	/** The one that runs, or ran last; each makes a file of its own, which begins with a key frame. @type {MediaRecorder | null} */
+	let media = null;
 	let n = 0;
-	/** Milliseconds that were recorded until it last stood still, and since when it runs. */
+	/** Milliseconds that the last one recorded, and since when the one that runs does. */
 	let before = 0;
 	let since = NaN;
 	const recorded = () => Math.round(before + (performance.now() - since || 0));
 	/** The chunks are sent one after another. */
 	let sending = Promise.resolve();
-	media.ondataavailable = ({ data }) => {
-		if (data.size === 0) return;
-		const chunk = { n: n++, at: Date.now(), media_ms: recorded() };
-		sending = sending.then(async () => on.chunk({ ...chunk, data: await base64(data) })).catch((error) => on.failed(String(error)));
-	};
-	media.onerror = (event) => on.failed(String(/** @type {any} */ (event).error ?? "MediaRecorder failed"));
-	function stand() {
-		before = recorded();
-		since = NaN;
+	function make() {
+		const made = new MediaRecorder(stream, options);
+		[n, before, since] = [0, 0, NaN];
+		made.ondataavailable = ({ data }) => {
+			if (data.size === 0) return;
+			const chunk = { n: n++, at: Date.now(), media_ms: recorded() };
+			sending = sending.then(async () => on.chunk({ ...chunk, data: await base64(data) })).catch((error) => on.failed(String(error)));
+		};
+		made.onerror = (event) => on.failed(String(/** @type {any} */ (event).error ?? "MediaRecorder failed"));
+		return made;
 	}
-	const event = (/** @type {string} */ name) => new Promise((done) => media.addEventListener(name, done, { once: true }));
+	const happens = (/** @type {MediaRecorder} */ one, /** @type {string} */ name) => new Promise((done) => one.addEventListener(name, done, { once: true }));
+	/** Ends the file; returns once what was recorded has been sent. */
+	async function end() {
+		if (media?.state === "recording") {
+			const ends = happens(media, "stop");
+			media.stop();
+			before = recorded();
+			since = NaN;
+			await ends;
+		}
+		await sending;
+	}
 	return {
-		/** Records from now on, or again. */
+		/** Records from now on, or again: then into another file, whose first chunk is number 0. */
 		async run() {
-			if (media.state === "recording") return;
-			const runs = event(media.state === "paused" ? "resume" : "start");
-			if (media.state === "paused") media.resume();
-			else media.start(CHUNK);
+			if (media?.state === "recording") return;
+			media = make();
+			const runs = happens(media, "start");
+			media.start(CHUNK);
 			await runs;
 			since = performance.now();
 		},
-		/** Stands still; returns once what was recorded has been sent. */
-		async pause() {
-			if (media.state === "recording") {
-				const [stands, rest] = [event("pause"), event("dataavailable")];
-				media.pause();
-				stand();
-				media.requestData();
-				await Promise.all([stands, rest]);
-			}
-			await sending;
-		},
-		/** Ends; returns the number of chunks once all have been sent. */
+		pause: end,
+		/** Ends; returns the number of chunks of the last file once all have been sent. */
 		async stop() {
-			if (media.state !== "inactive") {
-				const ends = event("stop");
-				media.stop();
-				stand();
-				await ends;
-			}
-			await sending;
+			await end();
 			return n;
 		},
 	};

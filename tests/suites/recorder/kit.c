@@ -97,13 +97,18 @@ static json_t *make_order(const struct stand_in *stand_in)
 	return order;
 }
 
+static int64_t service_now(const struct stand_in *stand_in)
+{
+	return clock_now(&clock_system) + stand_in->ahead;
+}
+
 static char *answer_report(struct stand_in *stand_in, const char *body)
 {
 	json_t *report = json_loads(body, 0, NULL), *answer, *work;
 	char *text;
 
 	hear(&stand_in->heard, report);
-	answer = json_pack("{s:o, s:I, s:i, s:i, s:[]}", "now", time_json(clock_now(&clock_system)),
+	answer = json_pack("{s:o, s:I, s:i, s:i, s:[]}", "now", time_json(service_now(stand_in)),
 			   "n", (json_int_t)stand_in->heard.n, "every_ms", 200, "lease_ms", 15000,
 			   "works");
 	if (stand_in->want != NULL) {
@@ -140,6 +145,8 @@ static char *serve_stand_in(void *context, const struct received *received, int 
 	}
 	pthread_mutex_lock(&stand_in->lock);
 	*status = stand_in->status;
+	if (stand_in->unheard != NULL && strstr(received->path, stand_in->unheard) != NULL)
+		*status = 503;
 	text = *status == 200 ? answer_report(stand_in, received->body)
 			      : strdup("{\"message\":\"not now\"}");
 	pthread_cond_broadcast(&stand_in->changed);
@@ -168,11 +175,11 @@ void stand_in_want(struct stand_in *stand_in, const char *want)
 	pthread_mutex_lock(&stand_in->lock);
 	stand_in->want = want;
 	if (want != NULL && strcmp(want, "stop") == 0)
-		stand_in->stopped_at = clock_now(&clock_system);
+		stand_in->stopped_at = service_now(stand_in);
 	if (want != NULL && strcmp(want, "pause") == 0)
-		stand_in->paused_from = clock_now(&clock_system);
+		stand_in->paused_from = service_now(stand_in);
 	else if (stand_in->paused_from != 0 && stand_in->paused_to == 0)
-		stand_in->paused_to = clock_now(&clock_system);
+		stand_in->paused_to = service_now(stand_in);
 	pthread_mutex_unlock(&stand_in->lock);
 }
 
@@ -252,7 +259,7 @@ void recorder_prepare(struct recorder_process *recorder)
 	recorder->opening = "100s";
 	recorder->media_allow = "127.0.0.1";
 	recorder->chromium = chromium_find();
-	recorder->pid = 0;
+	recorder->pid = recorder->former = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
 		       recorder->directory);
 	ck_assert_int_eq(mkdir(recorder->folder, 0770), 0);
@@ -353,9 +360,13 @@ pid_t recorder_chromium(const struct recorder_process *recorder)
 void recorder_remove(struct recorder_process *recorder)
 {
 	prepared = NULL;
-	if (recorder->pid != 0) {
-		(void)kill(recorder->pid, SIGKILL);
-		(void)waitpid(recorder->pid, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		const pid_t pid = i == 0 ? recorder->pid : recorder->former;
+
+		if (pid == 0)
+			continue;
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
 	}
 	directory_remove(recorder->directory);
 }
@@ -399,6 +410,29 @@ int64_t pictures_of(const char *path)
 	return pictures;
 }
 
+int64_t picture_stands_still(const char *path, int64_t from_ms)
+{
+	size_t size;
+	char *times = output_of(&size,
+				"ffprobe -v error -select_streams v:0 -show_entries "
+				"packet=pts_time -of csv=p=0 '%s'",
+				path);
+	int64_t before = -1, longest = 0;
+
+	for (char *at = times, *end; *at != '\0'; at = end + strcspn(end, "0123456789")) {
+		const int64_t time = (int64_t)(strtod(at, &end) * 1000);
+
+		if (end == at)
+			break;
+		if (before >= 0 && time >= from_ms && time - before > longest)
+			longest = time - before;
+		before = time;
+	}
+	ck_assert_int_gt(before, from_ms);
+	free(times);
+	return longest;
+}
+
 static int compare_numbers(const void *a, const void *b)
 {
 	const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
@@ -410,7 +444,7 @@ static int compare_numbers(const void *a, const void *b)
 #define PICTURE_MS 20
 #define TIMES_MOST 1000
 
-int64_t beeps_to_flashes(const char *path, int64_t *beeps)
+int64_t beeps_to_flashes(const char *path, int64_t from_ms, size_t in_ten, int64_t *beeps)
 {
 	int64_t flashes[TIMES_MOST], distances[TIMES_MOST];
 	size_t pictures, bytes, flashes_count = 0, count = 0;
@@ -443,7 +477,8 @@ int64_t beeps_to_flashes(const char *path, int64_t *beeps)
 
 				nearest = apart < nearest ? apart : nearest;
 			}
-			distances[count++] = nearest;
+			if (at >= from_ms)
+				distances[count++] = nearest;
 		}
 		is_loud = true;
 	}
@@ -453,7 +488,5 @@ int64_t beeps_to_flashes(const char *path, int64_t *beeps)
 	if (count == 0)
 		return INT64_MAX;
 	qsort(distances, count, sizeof distances[0], compare_numbers);
-	/* Behind a cut, the picture stands still until its next key frame, for up to 2 s, so that a
-	 * flash is missing there. */
-	return distances[(count - 1) * 7 / 10];
+	return distances[(count - 1) * in_ten / 10];
 }

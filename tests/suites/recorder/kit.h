@@ -42,6 +42,8 @@ struct stand_in {
 	int64_t inside, rev, stopped_at;
 	int64_t paused_from, paused_to;
 	int64_t epoch;
+	int64_t ahead; /* milliseconds by which its clock is ahead of that of the recorder */
+	const char *unheard; /* the name of a recorder to which it does not answer, or NULL */
 	const char *page; /* HTML; NULL for the test picture */
 	struct heard heard;
 };
@@ -66,6 +68,7 @@ struct recorder_process {
 	char folder[4096];
 	const char *name, *opening, *media_allow, *chromium; /* options of the next start */
 	pid_t pid;
+	pid_t former; /* another process that still runs, or 0 */
 };
 
 void recorder_prepare(struct recorder_process *recorder);
@@ -80,9 +83,11 @@ void recorder_remove(struct recorder_process *recorder);
 char *output_of(size_t *size, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the number of pictures of a file. */
 int64_t pictures_of(const char *path);
-/* Returns the largest distance of a beep to the next flash in milliseconds, of seven in ten;
- * *beeps: their number. */
-int64_t beeps_to_flashes(const char *path, int64_t *beeps);
+/* Returns for how many milliseconds at most the picture stands still behind from_ms. */
+int64_t picture_stands_still(const char *path, int64_t from_ms);
+/* Returns the largest distance of a beep behind from_ms to the next flash in milliseconds, of so
+ * many in ten; *beeps: their number. */
+int64_t beeps_to_flashes(const char *path, int64_t from_ms, size_t in_ten, int64_t *beeps);
 
 TCase *recorder_plans(void);
 TCase *recorder_joining(void);
