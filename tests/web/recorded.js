@@ -355,8 +355,9 @@ export const recorded_changes = () =>
 		await hear(is("chunk"), from);
 		ok("then it goes on", (await received(page)) === "Mara camera,Mara microphone", await received(page));
 		ok("and nothing is kept of the pause", !told.some((one) => one.message === "in the pause"));
-		const chunks = told.filter(is("chunk"));
-		ok("the chunks are numbered", chunks.every(({ n }, i) => n === i), chunks.map(({ n }) => n));
+		const files = [told.slice(0, from), told.slice(from)].map((part) => part.filter(is("chunk")));
+		ok("the chunks of each file are numbered", files.every((chunks) => chunks.every(({ n }, i) => n === i)), JSON.stringify(files.map((chunks) => chunks.map(({ n }) => n))));
+		ok("behind a pause is another file", files.every(([first]) => Buffer.from(first.data, "base64").subarray(0, 4).toString("hex") === "1a45dfa3" && first.media_ms < 3000));
 
 		await page.evaluate(() => anteroom_look({ width: 640, height: 480, fps: 25, video_kbps: 600, audio_kbps: 96, audio_only: false, consent: "notice", chat: false }));
 		await hear(people(2), from);

@@ -30,6 +30,19 @@ static struct {
 	size_t files_count;
 } join;
 
+static char *media_directory;
+
+/* Once for all tests, which have processes of their own. */
+static void make_media_directory(void)
+{
+	media_directory = directory_make();
+}
+
+static void remove_media(void)
+{
+	directory_remove(media_directory);
+}
+
 static void set_up(void)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -50,6 +63,27 @@ static void tear_down(void)
 	arena_close(join.arena);
 }
 
+/* Media that were made once: of so many seconds and this height, with the sound first or not. They
+ * are in a directory of the suite. */
+static const char *media_of(int seconds, int height, bool sound_first)
+{
+	static char path[FOLDER_PATH_SIZE + 64];
+	size_t size;
+
+	(void)snprintf(path, sizeof path, "%s/%ds%dp%d.mkv", media_directory, seconds, height,
+		       sound_first);
+	if (access(path, R_OK) == 0)
+		return path;
+	free(output_of(
+		&size,
+		"ffmpeg -nostdin -v error -f lavfi -i testsrc=size=320x%d:rate=25:duration=%d "
+		"-f lavfi -i sine=duration=%d -map %s -map %s -c:v libx264 -preset ultrafast "
+		"-bf 0 -g 50 -c:a libopus -f matroska '%s'",
+		height, seconds, seconds, sound_first ? "1:a" : "0:v", sound_first ? "0:v" : "1:a",
+		path));
+	return path;
+}
+
 /* Makes a part of some seconds with 25 pictures a second, and its log. */
 static void make_part(int number, int seconds, int64_t began, int height, bool sound_first)
 {
@@ -58,13 +92,8 @@ static void make_part(int number, int seconds, int64_t began, int height, bool s
 	FILE *log;
 
 	folder_of_job(&join.folder, ACCOUNT, JOB, folder);
-	free(output_of(
-		&size,
-		"ffmpeg -nostdin -v error -f lavfi -i testsrc=size=320x%d:rate=25:duration=%d "
-		"-f lavfi -i sine=duration=%d -map %s -map %s -c:v libx264 -preset ultrafast "
-		"-bf 0 -g 50 -c:a libopus -f matroska '%s/e1p%d.mkv'",
-		height, seconds, seconds, sound_first ? "1:a" : "0:v", sound_first ? "0:v" : "1:a",
-		folder, number));
+	free(output_of(&size, "cp '%s' '%s/e1p%d.mkv'", media_of(seconds, height, sound_first),
+		       folder, number));
 	(void)snprintf(path, sizeof path, "%s/e1p%d.log", folder, number);
 	log = fopen(path, "w");
 	ck_assert_ptr_nonnull(log);
@@ -333,6 +362,7 @@ TCase *recorder_joining(void)
 	TCase *joining = tcase_create("joining");
 
 	tcase_set_timeout(joining, 120);
+	tcase_add_unchecked_fixture(joining, make_media_directory, remove_media);
 	tcase_add_checked_fixture(joining, set_up, tear_down);
 	tcase_add_loop_test(joining, parts_become_files, 0, ROWS(joins));
 	tcase_add_test(joining, a_chat_is_kept_without_pauses);
