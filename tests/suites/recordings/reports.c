@@ -105,15 +105,17 @@ static const char *text_at(const json_t *object, const char *name)
 	return text;
 }
 
-/* Writes a work as a recorder reports it: what the service named, and a state. */
-static const char *work_text(const struct id *account, const struct id *job, unsigned epoch,
-			     const char *state, int64_t recorded, const char *more)
+/* Writes a work as a recorder reports it: what the service named, and a state. media: the time of
+ * the last media by its clock. */
+static const char *work_text_at(const struct id *account, const struct id *job, unsigned epoch,
+				const char *state, int64_t recorded, int64_t media,
+				const char *more)
 {
 	char time[TEXT_TIME_SIZE] = "", of[ID_TEXT_SIZE + 1], in[ID_TEXT_SIZE + 1];
 
 	id_print(account, in);
 	id_print(job, of);
-	text_time_milliseconds(world_now(&world), time);
+	text_time_milliseconds(media, time);
 	return arena_text(world.arena,
 			  "{\"account\":\"%s\",\"job\":\"%s\",\"epoch\":%u,\"state\":\"%s\","
 			  "\"part\":1,\"media_at\":%s%s%s,\"recorded_ms\":%lld,\"gaps\":[],"
@@ -121,6 +123,12 @@ static const char *work_text(const struct id *account, const struct id *job, uns
 			  in, of, epoch, state, recorded > 0 ? "\"" : "",
 			  recorded > 0 ? time : "null", recorded > 0 ? "\"" : "",
 			  (long long)recorded, more);
+}
+
+static const char *work_text(const struct id *account, const struct id *job, unsigned epoch,
+			     const char *state, int64_t recorded, const char *more)
+{
+	return work_text_at(account, job, epoch, state, recorded, world_now(&world), more);
 }
 
 /* ---- the service, over files or a database, which then has a second one ---- */
@@ -701,6 +709,38 @@ START_TEST(another_recorder_of_the_folder_takes_over)
 	report(&second);
 	ck_assert_str_eq(status_of(&job), "completed");
 	ck_assert_str_eq(text_at(work_at(report(&first), 0), "want"), "drop");
+}
+END_TEST
+
+/* A recorder corrects its clock by the responses; one that does not changes no more than its own
+ * times, within the bounds of the recording. */
+START_TEST(a_clock_that_is_an_hour_off_is_held_to_the_recording)
+{
+	static const int64_t off[] = { -3600000, 3600000 };
+	struct client client;
+	struct job found;
+	struct id job;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	world_move(&world, 5000);
+	client.works = work_text_at(&world.account.id, &job, 1, "running", 2000,
+				    world_now(&world) + off[_i], "");
+	report(&client);
+	found = job_of(&world.account, &job);
+	ck_assert_int_eq(found.started, off[_i] < 0 ? found.created : world_now(&world) - 2000);
+	ck_assert_int_ge(found.media, found.created);
+	ck_assert_int_le(found.media, world_now(&world));
+	world_move(&world, 1000);
+	call_job(&job, job_stop);
+	client.works = work_text_at(&world.account.id, &job, 1, "done", 3000,
+				    world_now(&world) + off[_i], FILES);
+	report(&client);
+	found = job_of(&world.account, &job);
+	ck_assert_str_eq(job_status_names[found.status], "completed");
+	ck_assert_int_ge(found.stopped, found.started);
+	ck_assert_int_le(found.stopped, world_now(&world));
 }
 END_TEST
 
@@ -1679,6 +1719,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_recording_goes_from_its_start_to_its_file);
 	tcase_add_test(reports, nobody_takes_it_and_it_fails);
 	tcase_add_test(reports, another_recorder_of_the_folder_takes_over);
+	tcase_add_loop_test(reports, a_clock_that_is_an_hour_off_is_held_to_the_recording, 0, 2);
 	tcase_add_test(reports, the_holder_that_comes_back_in_time_goes_on);
 	tcase_add_test(reports, a_broken_work_is_taken_again_by_whoever_is_alone);
 	tcase_add_test(reports, each_account_has_its_turn);
