@@ -57,3 +57,15 @@ static const struct field upload_info_fields[] = {
 const struct shape upload_info_shape = {
 	"UploadInfo", FIELDS(upload_info_fields), .doc = "The storage location of recordings.",
 };
+
+static const struct field recording_rules_fields[] = {
+	{ "consent",  ONE_OF("notice", "asked", "required"), DEFAULT("notice"), COMPONENT("RecordingConsent"),
+	  DOC("Whether people are told, are asked, or have to agree before they join.") },
+	{ "keepDays", INTEGER(1, 3650),
+	  DOC("Days after which a file is deleted. Default: as the service says.") },
+	{ "chat",     BOOLEAN(), DEFAULT(false), DOC("Whether what is written to everybody is kept, too.") },
+};
+const struct shape recording_rules_shape = {
+	"RecordingRules", FIELDS(recording_rules_fields),
+	.doc = "Who is recorded, how long files are kept, and whether the chat is.",
+};

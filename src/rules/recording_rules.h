@@ -1,5 +1,6 @@
-/* Storage locations of recordings: `upload` in the settings of a template and `upload_info` of a
- * room, which differ in a name and in required members. Faults show no values from either.
+/* What a template says about recordings. Storage locations: `upload` in the settings of a template
+ * and `upload_info` of a room, which differ in a name and in required members. Faults show no
+ * values from either.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_RECORDING_RULES_H
@@ -9,5 +10,7 @@
 
 extern const struct shape upload_shape;
 extern const struct shape upload_info_shape;
+/* Consent, retention and the chat of recordings: `recordingRules` in the settings of a template. */
+extern const struct shape recording_rules_shape;
 
 #endif

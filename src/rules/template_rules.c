@@ -62,6 +62,8 @@ static const struct field settings_fields[] = {
 	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}), DOC("Always an empty object.") },
 	{ "backend",   TEXT(any_text),
 	  DOC("Name of the backend for rooms. Default: the account's default backend.") },
+	{ "recordingRules", OBJECT(recording_rules_shape),
+	  DOC("What recordings and streams of the rooms obey.") },
 	{ "agents",    LIST_OF(agent_item), MOST(8), DOC("Agents that LiveKit calls into its rooms.") },
 };
 const struct shape settings_shape = {

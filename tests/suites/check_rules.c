@@ -153,6 +153,7 @@ static const struct {
 	{ &role_shape,
 	  "{\"subscribeParams\":{\"subscribeDegradation\":{\"recoverGracePeriodSeconds\":@}}}",
 	  "/subscribeParams/subscribeDegradation/recoverGracePeriodSeconds", 1, 10 },
+	{ &settings_shape, "{\"recordingRules\":{\"keepDays\":@}}", "/recordingRules/keepDays", 1, 3650 },
 	{ &settings_shape, "{\"roomState\":{\"messageInterval\":@}}",
 	  "/roomState/messageInterval", 5, 3600 },
 	{ &destinations_shape, "{\"browserRecordings\":{\"a\":{\"width\":@}}}",

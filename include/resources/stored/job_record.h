@@ -17,6 +17,7 @@
 #include "records/record.h"
 #include "resources/call.h"
 #include "resources/stored/live_record.h"
+#include "resources/stored/template_record.h"
 
 /* The largest members in bytes. */
 #define JOB_ADDRESS_MOST 8192 /* 2,048 characters */
@@ -82,18 +83,13 @@ enum work_state {
 #define WORK_STATES (WORK_BROKEN + 1)
 extern const char *const work_state_names[WORK_STATES];
 
-/* What people agree to before they are recorded. */
-enum job_consent { CONSENT_NOTICE, CONSENT_ASKED, CONSENT_REQUIRED };
-#define JOB_CONSENTS (CONSENT_REQUIRED + 1)
-extern const char *const job_consent_names[JOB_CONSENTS];
-
 /* What the picture shows, and how it is encoded. */
 struct job_look {
 	uint32_t width, height, fps;
 	uint32_t video_kbps, audio_kbps;
 	bool is_audio_only;
 	struct slice roles; /* JSON array of the roles that are heard; empty: all */
-	enum job_consent consent;
+	enum recording_consent consent;
 	bool has_chat;
 };
 

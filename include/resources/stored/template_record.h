@@ -15,8 +15,8 @@
  * hidden members.
  *
  * What requests need to know of a text that they do not parse is a member of the record (a role's
- * asks, has_agents, region), set when the part is written. Nothing is read out of a text by where
- * it is in the text, unless the record has the place (AS_PART).
+ * asks, has_agents, region, rules), set when the part is written. Nothing is read out of a text by
+ * where it is in the text, unless the record has the place (AS_PART).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_STORED_TEMPLATE_RECORD_H
@@ -36,6 +36,18 @@ struct deleted_roles {
 	uint32_t count;
 	int64_t round_began; /* milliseconds since 1970; 0 if no round has begun */
 	struct id last_room; /* last room visited in this round; zero if none */
+};
+
+/* What people agree to before they are recorded. Numbers are stored. */
+enum recording_consent { CONSENT_NOTICE, CONSENT_ASKED, CONSENT_REQUIRED };
+#define RECORDING_CONSENTS (CONSENT_REQUIRED + 1)
+extern const char *const recording_consent_names[RECORDING_CONSENTS];
+
+/* settings.recordingRules. */
+struct recording_rules {
+	enum recording_consent consent;
+	uint32_t keep_days; /* 0: as the service says */
+	bool has_chat;
 };
 
 /* The most bytes of the former names of a role that are kept. */
@@ -78,6 +90,7 @@ struct template_record {
 	struct slice former_backend; /* `backend` as it was read */
 	struct slice recording; /* JSON text that rooms show as recording_info */
 	bool has_agents; /* settings.agents is not empty */
+	struct recording_rules rules;
 	struct deleted_roles deleted;
 	struct template_role *roles;
 	size_t role_count;

@@ -90,7 +90,7 @@ bool job_order_write(struct call *call, const struct job *job, struct json_write
 	writer_integer(body, "video_kbps", look->video_kbps);
 	writer_integer(body, "audio_kbps", look->audio_kbps);
 	writer_flag(body, "audio_only", look->is_audio_only);
-	writer_plain(body, "consent", slice_of(job_consent_names[look->consent]));
+	writer_plain(body, "consent", slice_of(recording_consent_names[look->consent]));
 	if (look->roles.size > 0)
 		writer_json(body, "roles", look->roles);
 	writer_flag(body, "chat", look->has_chat);

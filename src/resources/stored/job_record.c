@@ -44,12 +44,6 @@ const char *const work_state_names[WORK_STATES] = {
 	[WORK_SENDING] = "sending", [WORK_DONE] = "done",	  [WORK_BROKEN] = "broken",
 };
 
-const char *const job_consent_names[JOB_CONSENTS] = {
-	[CONSENT_NOTICE] = "notice",
-	[CONSENT_ASKED] = "asked",
-	[CONSENT_REQUIRED] = "required",
-};
-
 const char *const asset_type_names[ASSET_TYPES] = {
 	[ASSET_ROOM_COMPOSITE] = "room-composite",
 	[ASSET_CHAT] = "chat",
@@ -93,7 +87,8 @@ static const struct member job_members[] = {
 	{ "audio_kbps", AS_NUMBER(4, 0, UINT32_MAX), AT(struct job, look.audio_kbps) },
 	{ "audio_only", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, look.is_audio_only) },
 	{ "roles", AS_TEXT(0, JOB_ROLES_MOST), MARKED(MEMBER_ABSENT), AT(struct job, look.roles) },
-	{ "consent", AS_CHOICE(JOB_CONSENTS - 1, job_consent_names), AT(struct job, look.consent) },
+	{ "consent", AS_CHOICE(RECORDING_CONSENTS - 1, recording_consent_names),
+	  AT(struct job, look.consent) },
 	{ "chat", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, look.has_chat) },
 	{ "most_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct job, most) },
 	{ "empty_most_ms", AS_NUMBER(8, 0, UNLIMITED), AT(struct job, empty_most) },

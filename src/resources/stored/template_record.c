@@ -12,6 +12,12 @@
 
 #define TEXT_MOST ((int64_t)64 << 10)
 
+const char *const recording_consent_names[RECORDING_CONSENTS] = {
+	[CONSENT_NOTICE] = "notice",
+	[CONSENT_ASKED] = "asked",
+	[CONSENT_REQUIRED] = "required",
+};
+
 /* ---- the stored form ---- */
 
 static const struct member role_members[] = {
@@ -53,6 +59,12 @@ static const struct member template_members[] = {
 	  AT(struct template_record, recording) },
 	{ "has_agents", AS_BOOLEAN, MARKED(MEMBER_DERIVED),
 	  AT(struct template_record, has_agents) },
+	{ "recording_consent", AS_CHOICE(RECORDING_CONSENTS - 1, recording_consent_names),
+	  MARKED(MEMBER_DERIVED), AT(struct template_record, rules.consent) },
+	{ "recording_days", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct template_record, rules.keep_days) },
+	{ "recording_chat", AS_BOOLEAN, MARKED(MEMBER_DERIVED),
+	  AT(struct template_record, rules.has_chat) },
 	{ "settings_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
 	  AT(struct template_record, parts[PART_SETTINGS].hidden) },
 	{ "destinations_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),

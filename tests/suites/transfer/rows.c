@@ -930,6 +930,16 @@ static void has_agents(struct template_record *template)
 	template->has_agents = true;
 }
 
+static void asks_for_consent(struct template_record *template)
+{
+	template->rules.consent = CONSENT_ASKED;
+}
+
+static void keeps_for_days(struct template_record *template)
+{
+	template->rules.keep_days = 7;
+}
+
 static void another_region(struct template_record *template)
 {
 	template->region = SLICE("in");
@@ -962,6 +972,8 @@ static const struct {
 	{ asks, "/roles/0/asks: does not match the role" },
 	{ does_not_ask, "/roles/2/asks: does not match the role" },
 	{ has_agents, "/has_agents: does not match the settings" },
+	{ asks_for_consent, "/recording_rules: does not match the settings" },
+	{ keeps_for_days, "/recording_rules: does not match the settings" },
 	{ another_region, "/region: does not match the settings" },
 	{ another_backend, "/backend: does not match the settings" },
 	{ another_recording, "/recording: does not match the settings" },
