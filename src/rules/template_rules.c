@@ -78,6 +78,8 @@ static const struct field warning_item = {
 	.name = NULL, TEXT(any_text), EXAMPLE("Every role has admission ask, so nobody inside can let people in"),
 };
 
+static const struct field unkept_item = { .name = NULL, ONE_OF("evidence"), DOC("What is not kept.") };
+
 static const struct field template_fields[] = {
 	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), IN(IN_ANSWER), DOC("Template identifier.") },
 	{ "id",           TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT), IN(IN_IMPORT), IMPORTED_ID("template") },
@@ -102,6 +104,9 @@ static const struct field template_fields[] = {
 	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") },
 	{ "warnings",     LIST_OF(warning_item), MOST(1), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES | FIELD_NOT_EMPTY),
 	  DOC("What the parts of the template prevent together, a sentence each; missing if there is nothing.") },
+	{ "not_enforced", LIST_OF(unkept_item), MOST(1), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES | FIELD_NOT_EMPTY),
+	  DOC("evidence if the template asks for consent to recordings, and nobody can prove later who gave it, because the "
+	      "account has sessions=off; else missing.") },
 };
 static const struct field role_name_item = { .name = NULL, TEXT(role_name_text) };
 static const struct field template_summary_fields[] = {

@@ -154,6 +154,9 @@ bool template_assemble_changed(struct call *call, struct template_record *record
 			       struct fault *fault);
 /* Stores an assembled record, and counts it for the backend that it names. */
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault);
+/* Returns the response: the text, and what the account does not keep of it. */
+struct slice template_shown(struct call *call, const struct template_record *record,
+			    struct slice text);
 /* Returns the response to a write: the text, with the credentials that this request sent. */
 struct slice template_answer(struct call *call, const struct template_record *record);
 

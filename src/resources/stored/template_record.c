@@ -59,11 +59,11 @@ static const struct member template_members[] = {
 	  AT(struct template_record, recording) },
 	{ "has_agents", AS_BOOLEAN, MARKED(MEMBER_DERIVED),
 	  AT(struct template_record, has_agents) },
-	{ "recording_consent", AS_CHOICE(RECORDING_CONSENTS - 1, recording_consent_names),
+	{ "recording_consent", AS_CHOICE(RECORDING_CONSENTS - 1, recording_consent_names), SINCE(2),
 	  MARKED(MEMBER_DERIVED), AT(struct template_record, rules.consent) },
-	{ "recording_days", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	{ "recording_days", AS_NUMBER(4, 0, UINT32_MAX), SINCE(2), MARKED(MEMBER_DERIVED),
 	  AT(struct template_record, rules.keep_days) },
-	{ "recording_chat", AS_BOOLEAN, MARKED(MEMBER_DERIVED),
+	{ "recording_chat", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_DERIVED),
 	  AT(struct template_record, rules.has_chat) },
 	{ "settings_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
 	  AT(struct template_record, parts[PART_SETTINGS].hidden) },
@@ -82,6 +82,7 @@ static const struct member template_members[] = {
 };
 const struct record_table template_table = {
 	RECORD(struct template_record, template_members, 2, &kind_template),
+	VERSION(2),
 };
 
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault)
@@ -325,14 +326,26 @@ bool template_assemble_changed(struct call *call, struct template_record *record
 	return template_assemble(call, record, fault);
 }
 
+struct slice template_shown(struct call *call, const struct template_record *record,
+			    struct slice text)
+{
+	struct buffer shown = BUFFER_INITIAL(call->arena);
+
+	if (record->rules.consent == CONSENT_NOTICE || !call_is_anonymous(call))
+		return text;
+	buffer_append(&shown, (struct slice){ text.data, text.size - 1 });
+	buffer_append_text(&shown, ",\"not_enforced\":[\"evidence\"]}");
+	return buffer_slice(&shown);
+}
+
 struct slice template_answer(struct call *call, const struct template_record *record)
 {
 	size_t *offsets;
 
 	if (record->echo.data == NULL)
-		return record->text;
+		return template_shown(call, record, record->text);
 	offsets = arena_alloc(call->arena, (record->role_count + PART_COUNT + 1) * sizeof *offsets);
-	return join_text(call, record, record->echo, offsets);
+	return template_shown(call, record, join_text(call, record, record->echo, offsets));
 }
 
 struct slice template_summary(struct call *call, const struct template_record *record,

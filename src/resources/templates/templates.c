@@ -70,7 +70,7 @@ static bool save_template(struct call *call, struct template_record *record,
 	call_etag(call, record->etag);
 	/* Sent credentials are shown once: a repeated request gets the text without them. */
 	if (record->echo.data != NULL)
-		call_keep_instead(call, record->text);
+		call_keep_instead(call, template_shown(call, record, record->text));
 	return call_answer(call, template_answer(call, record));
 }
 
@@ -225,7 +225,8 @@ bool templates_get(struct call *call, struct fault *fault)
 
 	(void)fault;
 	call_etag(call, record->etag);
-	return call_not_modified(call, record->etag) || call_answer(call, record->text);
+	return call_not_modified(call, record->etag) ||
+	       call_answer(call, template_shown(call, record, record->text));
 }
 
 /* ---- the list; its filters are a name, or the default template ---- */
@@ -236,6 +237,7 @@ struct template_filter {
 	const json_t *marked; /* `default` in the query; NULL if it was not sent */
 	struct slice name; /* data NULL if it was not sent */
 	bool is_summary;
+	bool is_anonymous; /* the account has sessions=off */
 };
 
 static bool add_items(struct list *list, const struct store_record *records, size_t n,
@@ -256,13 +258,14 @@ static bool add_items(struct list *list, const struct store_record *records, siz
 			continue;
 		/* A summary is made from the head of the record, without parsing the text of the
 		 * response. */
-		if (!filter->is_summary) {
+		if (!filter->is_summary && !filter->is_anonymous) {
 			if (!template_unpack_text(&records[i], &text, fault))
 				return false;
 		} else {
 			if (!template_unpack(call, &records[i], &record, fault))
 				return false;
-			text = template_summary(call, &record, is_default);
+			text = filter->is_summary ? template_summary(call, &record, is_default)
+						  : template_shown(call, &record, record.text);
 		}
 		list_add_named(list, &records[i].id, records[i].name);
 		call_part(call, text);
@@ -278,6 +281,7 @@ static void prepare_templates(struct call *call)
 	filter->name = call_query_text(call, "name");
 	filter->is_summary = call->route->answer == &template_summary_shape ||
 			     call_query_text(call, "view").data != NULL;
+	filter->is_anonymous = call_is_anonymous(call);
 	list_prepare(call, filter)->has_page = filter->name.data == NULL &&
 					       !json_is_true(filter->marked);
 }
