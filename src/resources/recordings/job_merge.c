@@ -522,7 +522,8 @@ unsigned job_merge(struct job *job, const struct job_news *news)
 		break;
 	case NEWS_ORDER:
 		job->rev++;
-		acts = ACT_CHANGED;
+		/* People may be asked for their consent now, or no more. */
+		acts = ACT_CHANGED | ACT_SEEN;
 		break;
 	case NEWS_TIME:
 		acts = merge_time(job, news);

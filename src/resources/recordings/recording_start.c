@@ -48,33 +48,50 @@ static struct recording_sources sources_of(struct call *call,
 	return sources;
 }
 
-/* If the destination or its role is gone, those are seen and heard who were. */
+/* Finds whom the recording hears. If the destination or its role is gone, those are seen and heard
+ * who were. */
+static struct slice roles_now(struct call *call, const struct template_record *template,
+			      const struct job *job)
+{
+	const struct recording_sources sources = destinations_of(call, template);
+	struct slice role;
+	size_t place;
+
+	if (!recording_plan_role(&sources, job->destination, &role))
+		return job->look.roles;
+	if (role.size == 0)
+		return SLICE("");
+	place = template_role_index_ever(template, role);
+	return place == template->role_count
+		       ? job->look.roles
+		       : json_as_text(call->arena,
+				      subscribed_of(call, template, &template->roles[place]));
+}
+
+/* By the template that the room has now, which people inside go by. */
 bool recording_follow(struct call *call, struct job *job, bool *has_changed, struct fault *fault)
 {
 	struct template_record template;
-	struct recording_sources sources;
-	struct slice role, roles = SLICE("");
+	struct room_record room;
+	struct slice roles;
 	bool is_there;
-	size_t place;
 
 	*has_changed = false;
-	if (job->type != JOB_RECORDING || job->destination.size == 0)
-		return true;
-	if (!template_find(call, &job->template_id, STORE_TO_SHOW, &template, &is_there, fault))
+	if (!room_find(call, &job->stored.parent, STORE_TO_SHOW, &room, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
-	sources = destinations_of(call, &template);
-	if (!recording_plan_role(&sources, job->destination, &role))
+	if (!template_find(call, &room.template_id, STORE_TO_SHOW, &template, &is_there, fault))
+		return false;
+	if (!is_there)
 		return true;
-	place = template_role_index_ever(&template, role);
-	if (role.size > 0 && place == template.role_count)
-		return true;
-	if (role.size > 0)
-		roles = json_as_text(call->arena,
-				     subscribed_of(call, &template, &template.roles[place]));
-	*has_changed = !slice_equal(roles, job->look.roles);
+	roles = job->type == JOB_RECORDING && job->destination.size > 0
+			? roles_now(call, &template, job)
+			: job->look.roles;
+	*has_changed = !slice_equal(roles, job->look.roles) ||
+		       job->look.consent != template.rules.consent;
 	job->look.roles = roles;
+	job->look.consent = template.rules.consent;
 	return true;
 }
 
@@ -127,6 +144,7 @@ bool recording_fill(struct call *call, const struct recorded_room *in, const jso
 		.audio_kbps = plan.audio_kbps,
 		.is_audio_only = plan.audio_only,
 		.roles = plan.roles == NULL ? SLICE("") : json_as_text(call->arena, plan.roles),
+		.consent = in->template->rules.consent,
 	};
 	job->most = (int64_t)plan.duration_most * 1000;
 	job->empty_most = (int64_t)plan.patience * 1000;

@@ -578,6 +578,67 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 }
 END_TEST
 
+/* Sets the word of the rules of the template. */
+static void ask_for_consent(const char *word)
+{
+	const json_t *list = world_json(
+		&world, world_expect(&world, 200, METHOD_GET, "/v2/templates?name=lesson", NULL));
+
+	(void)world_expect(
+		&world, 200, METHOD_PATCH,
+		arena_text(world.arena, "/v2/templates/%s/settings",
+			   text_at(json_array_get(json_object_get(list, "data"), 0), "id")),
+		arena_text(world.arena, "{\"recordingRules\":{\"consent\":\"%s\"}}", word));
+}
+
+static const char *consent_of(const json_t *work)
+{
+	return text_at(json_object_get(json_object_get(work, "order"), "look"), "consent");
+}
+
+START_TEST(the_order_has_the_rules_of_now)
+{
+	const struct id *account = &world.account.id;
+	struct client client;
+	json_t *work;
+	json_int_t rev;
+	struct id job;
+
+	client_begin(&client, "r1", "b", "f1", NULL);
+	report(&client);
+	job = start("one");
+	/* Before anybody has taken it. */
+	ask_for_consent("asked");
+	work = work_at(report(&client), 0);
+	client.needs = arena_text(world.arena,
+				  "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+				  world.account.id_text, text_at(work, "job"));
+	client.works = work_text(account, &job, 1, "running", 1000, "");
+	work = work_at(report(&client), 0);
+	ck_assert_str_eq(consent_of(work), "asked");
+	rev = json_integer_value(json_object_get(work, "rev"));
+	work = work_at(report(&client), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(work, "rev")), rev);
+
+	/* While it runs: the next answer says so. */
+	ask_for_consent("required");
+	work = work_at(report(&client), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(work, "rev")), rev + 1);
+	ck_assert_str_eq(consent_of(work), "required");
+	work = work_at(report(&client), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(work, "rev")), rev + 1);
+
+	/* And what is joined stays as it is. */
+	call_job(&job, job_stop);
+	client.works = work_text(account, &job, 1, "joining", 9000, "");
+	work = work_at(report(&client), 0);
+	rev = json_integer_value(json_object_get(work, "rev"));
+	ask_for_consent("notice");
+	work = work_at(report(&client), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(work, "rev")), rev);
+}
+END_TEST
+
 /* clang-format off */
 #define FILE_OF(name, ms) "{\"name\":\"" name "\",\"bytes\":1,\"duration_ms\":" #ms ",\"width\":1280,\"height\":720}"
 #define GAP(at, missing) "{\"at_ms\":" #at ",\"missing_ms\":" #missing "}"
@@ -1717,6 +1778,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_second_process_of_a_name_waits_for_the_first_to_be_silent);
 	tcase_add_test(reports, a_recorder_that_ends_frees_its_name);
 	tcase_add_test(reports, a_recording_goes_from_its_start_to_its_file);
+	tcase_add_test(reports, the_order_has_the_rules_of_now);
 	tcase_add_test(reports, nobody_takes_it_and_it_fails);
 	tcase_add_test(reports, another_recorder_of_the_folder_takes_over);
 	tcase_add_loop_test(reports, a_clock_that_is_an_hour_off_is_held_to_the_recording, 0, 2);
