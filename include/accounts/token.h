@@ -68,6 +68,9 @@ struct token_join {
 	/* What the person is found by at the media server: 32 hex digits, drawn for each token;
 	 * data is NULL if the token has none. */
 	struct slice entry;
+	/* When the person agreed to be recorded, in seconds since 1970 as text; data is NULL if
+	 * that is not known. And which sentence was shown; data is NULL if that is not known. */
+	struct slice consent, consent_text;
 	struct slice jti; /* for signing; data is NULL to generate one */
 };
 

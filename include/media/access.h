@@ -32,6 +32,10 @@ enum name_origin {
 #define NAME_ORIGIN_ATTRIBUTE "anteroom.name"
 extern const char *const name_origin_attributes[NAME_ORIGINS];
 
+/* The attributes with when a person agreed to be recorded, and which sentence was shown. */
+#define CONSENT_ATTRIBUTE "consent"
+#define CONSENT_TEXT_ATTRIBUTE "anteroom.consent_text"
+
 /* All slices and documents are borrowed. */
 struct access_server {
 	enum backend_type type;
@@ -68,6 +72,9 @@ struct access_guest {
 	/* What tells this stay's token from others of the same user_id: 32 hex digits. */
 	struct slice entry;
 	struct slice code; /* identifies the code; empty if the person has none */
+	/* When the person agreed to be recorded, in seconds since 1970 as text, and which sentence
+	 * was shown; empty if the person did not agree. data NULL: as it is. */
+	struct slice consent, consent_text;
 	/* When the person raised a hand, as text; empty if it is down. data NULL: as it is. Only
 	 * for somebody inside (server_update_person). */
 	struct slice hand;

@@ -94,6 +94,10 @@ struct server_person {
 	 * is the identity. */
 	struct slice user_id, role, entry, code;
 	struct slice hand; /* when it was raised, as server_update_person has said */
+	/* When the person agreed to be recorded, in milliseconds; 0: never; -1: what it has is not
+	 * of this service. And which sentence was shown. */
+	int64_t consented;
+	struct slice consent_text;
 	struct slice name, metadata;
 	enum name_origin name_origin;
 	unsigned rights; /* of enum server_right; 0 if the server did not say */
@@ -177,8 +181,8 @@ void server_remove_person(struct arena *arena, const struct server *server, int6
 			  struct slice room, struct slice identity, struct server_request *request);
 /* Builds the request to set what a person is and may do, all at once. guest: role, user_id, entry,
  * code, and what the role may do. If role.data is NULL, all of these stay as they are. If name.data
- * is NULL, the name and its origin stay; if hand.data is NULL, so does the hand. If metadata.data
- * is NULL, the metadata stays. The type must have SERVER_ROLE. */
+ * is NULL, the name and its origin stay; if hand.data or consent.data is NULL, so does that. If
+ * metadata.data is NULL, the metadata stays. The type must have SERVER_ROLE. */
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
 			  const struct access_guest *guest, struct slice metadata,

@@ -39,7 +39,8 @@ enum asked_rank {
 #define ASKED_PART_NAME 1U
 #define ASKED_PART_METADATA 2U
 #define ASKED_PART_HAND 4U /* and nothing else of the metadata */
-#define ASKED_PARTS 3
+#define ASKED_PART_CONSENT 8U
+#define ASKED_PARTS 4
 
 struct media_client; /* background/media_client.h */
 

@@ -65,7 +65,8 @@ enum method method_named(struct slice name);
 	X(ROOM_FULL, "room_full") \
 	X(NEEDS_ADMISSION, "needs_admission") \
 	X(NOT_ADMITTED, "not_admitted") \
-	X(ROOM_LOCKED, "room_locked")
+	X(ROOM_LOCKED, "room_locked") \
+	X(CONSENT, "consent")
 
 enum join_refusal {
 	JOIN_NOT_REFUSED,

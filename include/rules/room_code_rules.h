@@ -32,7 +32,7 @@ extern const struct shape token_answer_shape;
 extern const struct shape ticket_given_shape;
 extern const struct shape ticket_shape;
 /* POST /v2/livekit/{code}. */
-extern const struct shape livekit_join_shape, livekit_join_answer_shape;
+extern const struct shape livekit_join_shape, livekit_query, livekit_join_answer_shape;
 /* The most origins whose pages may show the join page of an account in a frame. */
 #define EMBED_ORIGINS_MOST 8
 /* GET /v2/join/{code}. */

@@ -19,6 +19,7 @@ extern const struct text_rule some_100_text;
 extern const struct text_rule some_128_text;
 extern const struct text_rule some_256_text;
 /* Texts without control characters and line breaks: user IDs, names of people, reasons, titles. */
+extern const struct text_rule line_64_text;
 extern const struct text_rule line_256_text;
 extern const struct text_rule some_line_64_text;
 extern const struct text_rule some_line_128_text;

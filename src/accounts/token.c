@@ -336,6 +336,12 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 	if (json_object_get(claims, "entry") != NULL &&
 	    !text_member(claims, "entry", &app->subject.entry))
 		return refuse_token(fault, "the token entry must be a string");
+	if (json_object_get(claims, "consent") != NULL &&
+	    !text_member(claims, "consent", &app->subject.consent))
+		return refuse_token(fault, "the token consent must be a string");
+	if (json_object_get(claims, "consent_text") != NULL &&
+	    !text_member(claims, "consent_text", &app->subject.consent_text))
+		return refuse_token(fault, "the token consent_text must be a string");
 	place = json_integer_value(json_object_get(claims, "code_place"));
 	app->subject.code_place = place > 0 ? (uint64_t)place : 0;
 	app->expires_at = claim_seconds(verified.expires);
@@ -442,6 +448,10 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 		writer_text(&claims, "code_hash", join->code_hash);
 		writer_integer(&claims, "code_place", (int64_t)join->code_place);
 	}
+	if (join->consent.data != NULL)
+		writer_text(&claims, "consent", join->consent);
+	if (join->consent.data != NULL && join->consent_text.size > 0)
+		writer_text(&claims, "consent_text", join->consent_text);
 	if (join->entry.data != NULL)
 		writer_text(&claims, "entry", join->entry);
 	add_times(&claims, clock, now / 1000 - JWT_SECONDS_BACK, expires_at, join->jti);

@@ -123,6 +123,10 @@ static void put_attributes(const struct access_guest *guest, struct json_writer 
 	writer_text(claims, "entry", guest->entry);
 	if (guest->code.size > 0)
 		writer_text(claims, "code", guest->code);
+	if (guest->consent.size > 0)
+		writer_text(claims, CONSENT_ATTRIBUTE, guest->consent);
+	if (guest->consent.size > 0 && guest->consent_text.size > 0)
+		writer_text(claims, CONSENT_TEXT_ATTRIBUTE, guest->consent_text);
 	if (guest->name_origin != NAME_CHOSEN)
 		writer_text(claims, NAME_ORIGIN_ATTRIBUTE,
 			    slice_of(name_origin_attributes[guest->name_origin]));
@@ -375,7 +379,7 @@ static void put_rights(json_t *body, const struct access_guest *guest)
 }
 
 /* LiveKit keeps the attributes that are not sent. */
-static void put_hand(json_t *body, struct slice hand)
+static void put_attribute(json_t *body, const char *name, struct slice value)
 {
 	json_t *attributes = json_object_get(body, "attributes");
 
@@ -383,7 +387,7 @@ static void put_hand(json_t *body, struct slice hand)
 		attributes = json_object();
 		object_put(body, "attributes", attributes);
 	}
-	object_put(attributes, "hand", json_of_text(hand));
+	object_put(attributes, name, json_of_text(value));
 }
 
 /* An empty name or metadata would be left as it is, so no metadata is one blank. */
@@ -396,8 +400,12 @@ static void update_person(struct arena *arena, const struct server *server, int6
 
 	if (guest->role.data != NULL)
 		put_rights(body, guest);
+	if (guest->consent.data != NULL) {
+		put_attribute(body, CONSENT_ATTRIBUTE, guest->consent);
+		put_attribute(body, CONSENT_TEXT_ATTRIBUTE, guest->consent_text);
+	}
 	if (guest->hand.data != NULL)
-		put_hand(body, guest->hand);
+		put_attribute(body, "hand", guest->hand);
 	if (guest->name.size > 0)
 		object_put(body, "name", json_of_text(text_cut(guest->name, NAME_MOST)));
 	if (metadata.data != NULL)
@@ -565,6 +573,19 @@ static unsigned rights_in(const json_t *permission)
 	       ~(json_is_true(member(permission, "can_publish")) ? 0U : unless_published);
 }
 
+/* Returns the time of an attribute in milliseconds: 0 if it has none, -1 if what it has is not as
+ * this service writes it. */
+static int64_t consent_in(struct slice text)
+{
+	int64_t seconds;
+
+	if (text.size == 0)
+		return 0;
+	return text_integer(text, &seconds) && seconds > 0 && seconds <= TEXT_TIME_LAST / 1000
+		       ? seconds * 1000
+		       : -1;
+}
+
 /* Returns false if the message is not about a participant. */
 static bool read_participant(const json_t *message, struct server_person *person)
 {
@@ -583,6 +604,9 @@ static bool read_participant(const json_t *message, struct server_person *person
 		.role = text_or_empty(json_object_get(attributes, "role")),
 		.entry = text_or_empty(json_object_get(attributes, "entry")),
 		.code = text_or_empty(json_object_get(attributes, "code")),
+		.consented =
+			consent_in(text_or_empty(json_object_get(attributes, CONSENT_ATTRIBUTE))),
+		.consent_text = text_or_empty(json_object_get(attributes, CONSENT_TEXT_ATTRIBUTE)),
 		.hand = text_or_empty(json_object_get(attributes, "hand")),
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),

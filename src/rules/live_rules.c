@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/time_zone.h"
 #include "rules/list_rules.h"
+#include "rules/recording_rules.h"
 #include "rules/role_rules.h"
 
 /* The size of a date. */
@@ -69,6 +70,11 @@ static const struct shape track_shape = {
 };
 static const struct field track_item = { .name = NULL, OBJECT(track_shape) };
 
+#define CONSENT_OF_A_STAY \
+	{ "consented_at",         TEXT(time_text), DOC("When the person agreed to be recorded, if so.") }, \
+	{ "consent_text",         TEXT(any_text), EXAMPLE("en-1"), DOC("Which sentence the person was shown, if that is known.") }, \
+	{ "consent_withdrawn_at", TEXT(time_text), DOC("When the person withdrew that, if so.") }
+
 #define MEMBERS_OF_AN_ACTIVE_PEER \
 	{ "id",        TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"), EXAMPLE_PEER, DOC("Peer identifier.") }, \
 	{ "name",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name.") }, \
@@ -76,6 +82,7 @@ static const struct field track_item = { .name = NULL, OBJECT(track_shape) };
 	{ "metadata",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What the media server keeps about the person.") }, \
 	{ "role",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role; empty if it has none.") }, \
 	{ "joined_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the stay began.") }, \
+	CONSENT_OF_A_STAY, \
 	{ "tracks",    MAP_OF(any_text, track_item), DOC("What the peer publishes, by its ID; only where one peer is asked for.") }
 
 static const struct field active_peer_fields[] = { MEMBERS_OF_AN_ACTIVE_PEER };
@@ -159,6 +166,9 @@ static const struct field me_fields[] = {
 	{ "may",        LIST_OF(may_item), FLAGS(FIELD_REQUIRED), DOC("What the caller may start and stop.") },
 	{ "recordings", LIST_OF(told_recording_item), FLAGS(FIELD_REQUIRED),
 	  DOC("What is recorded in the room, oldest first.") },
+	{ "consent",    ONE_OF("asked", "required"), COMPONENT("ConsentAsked"),
+	  DOC("Present if people are asked whether they agree to be recorded.") },
+	{ "agreed",     BOOLEAN(), DOC("With consent: whether the caller agrees.") },
 };
 const struct shape me_shape = {
 	"Me", FIELDS(me_fields), .doc = "What somebody inside a room is and may do there.",
@@ -255,8 +265,8 @@ static const struct text_rule metadata_text = {
 	.counts_bytes = true,
 };
 static const struct rule update_rules[] = {
-	{ "peerUpdate", "At least one of name, role, metadata and hand is required, and role with door; metadata and hand "
-	  "exclude each other.", check_update },
+	{ "peerUpdate", "At least one of name, role, metadata, hand and consent is required, role with door, and consent "
+	  "with consent_text; metadata and hand exclude each other.", check_update },
 	{ NULL, NULL, NULL },
 };
 static const struct field update_fields[] = {
@@ -270,6 +280,8 @@ static const struct field update_fields[] = {
 	{ "door",     ONE_OF("ask"), ABSENT_IF_EMPTY,
 	  DOC("With role: whether the code by which the person came asks at the door until the session closes. Needs "
 	      "removeOthers, too.") },
+	AGREES,
+	AGREES_TO,
 };
 const struct shape update_shape = {
 	"PeerUpdate", FIELDS(update_fields), .rules = update_rules, .doc = "What to change about a peer.",
@@ -281,9 +293,12 @@ static void check_update(struct rule_context *context, const json_t *object)
 	if (json_object_get(object, "door") != NULL) {
 		if (json_object_get(object, "role") == NULL)
 			schema_fault(context, "/role", "is required with door");
+	} else if (json_object_get(object, "consent_text") != NULL &&
+		   json_object_get(object, "consent") == NULL) {
+		schema_fault(context, "/consent", "is required with consent_text");
 	} else if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata") &&
 		   !rule_was_sent(context, "/hand")) {
-		schema_fault(context, "/role", "is required unless name, metadata or hand is sent");
+		schema_fault(context, "/role", "is required unless name, metadata, hand or consent is sent");
 	}
 }
 
@@ -445,6 +460,7 @@ static const struct field session_peer_fields[] = {
 	{ "user_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") },
 	{ "joined_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the stay began.") },
 	{ "left_at",    TEXT(time_text), DOC("When it ended; missing while the peer is inside.") },
+	CONSENT_OF_A_STAY,
 };
 const struct shape session_peer_shape = {
 	"SessionPeer", FIELDS(session_peer_fields), .doc = "One stay of one person in a session.",

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "rules/import_rules.h"
 #include "rules/media_rules.h"
+#include "rules/recording_rules.h"
 #include "rules/role_rules.h"
 
 /* clang-format off */
@@ -169,6 +170,8 @@ static const struct field join_fields[] = {
 	{ "browser", TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), IN(IN_NEW), EXAMPLE("n7Yt0sV4bQzK1rXwE5aPdg"),
 	  DOC("22 random characters that a page keeps, so that a person who was denied is known again. Anything of "
 	      "another length is ignored.") },
+	AGREES,
+	AGREES_TO,
 };
 const struct shape join_shape = {
 	"Join", FIELDS(join_fields), .views = IN_NEW, .prepare = clean_name, .doc = "A room code to exchange for a join token.",
@@ -245,7 +248,7 @@ static const struct shape room_config_shape = {
 };
 
 #define ATTRIBUTES_SENTENCE \
-	"must not contain role, user_id, entry, code, or names that begin with lk. or anteroom"
+	"must not contain role, user_id, entry, code, consent, or names that begin with lk. or anteroom"
 
 static const struct rule livekit_join_rules[] = {
 	{ "participantAttributes", "participant_attributes " ATTRIBUTES_SENTENCE ".", check_attributes },
@@ -269,6 +272,10 @@ const struct shape livekit_join_shape = {
 	.doc = "The person who joins, as LiveKit's client libraries send it. Names in camel case, such as "
 	       "participantName, are read too.",
 };
+static const struct field livekit_query_fields[] = {
+	AGREES,
+};
+const struct shape livekit_query = { "LivekitQuery", FIELDS(livekit_query_fields), .doc = "What the person agrees to." };
 static const struct field livekit_join_answer_fields[] = {
 	{ "server_url",        TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"),
 	  EXAMPLE("wss://media.example.org"), DOC("Address of the LiveKit server.") },
@@ -383,6 +390,8 @@ static const struct field opened_fields[] = {
 	{ "recording",  ONE_OF("running", "automatic"),
 	  DOC("running if the room is recorded now, also if the recording is paused; automatic if it will be as soon as "
 	      "people are inside; else missing.") },
+	{ "consent",    ONE_OF("asked", "required"), COMPONENT("ConsentAsked"),
+	  DOC("Present if people are asked whether they agree to be recorded: required if nobody joins without it.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",
@@ -423,7 +432,7 @@ static void clean_name(const struct shape *shape, json_t *object)
 
 static void check_attributes(struct rule_context *context, const json_t *object)
 {
-	static const char *const own[] = { "role", "user_id", "entry", "code" };
+	static const char *const own[] = { "role", "user_id", "entry", "code", "consent" };
 	static const char *const beginnings[] = { "lk.", "anteroom" };
 	json_t *attributes = json_object_get(object, "participant_attributes");
 	bool is_own = false;

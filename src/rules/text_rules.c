@@ -51,6 +51,12 @@ const struct text_rule some_256_text = {
 	.longest = 256,
 };
 
+const struct text_rule line_64_text = {
+	.sentence = "must be at most 64 characters, without control characters",
+	.longest = 64,
+	.no_controls = true,
+};
+
 const struct text_rule line_256_text = {
 	.sentence = "must be at most 256 characters",
 	.longest = 256,

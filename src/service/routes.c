@@ -424,12 +424,13 @@ const struct route routes[] = {
 	  .settle = join_settle,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, the code is "
 		    "not valid at this time, the room is not open, the code has reached its use limit, "
-		    "the person or the code is banned, it is for another user, the room or the role is full, "
+		    "the person or the code is banned, it is for another user, consent to recording is needed, the room or "
+		    "the role is full, "
 		    "somebody has to let people in, or did not let this person in."),
 	  MAY_READ(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 6),
 	  DOC("Exchanges a room code for a join token.") },
 	{ METHOD_POST,   "/v2/livekit/{code}", ROUTE_READ_FIRST, join_livekit, "joinLivekit",
-	  WHOLE(livekit_join_shape), LIVEKIT_BODY, ANSWER(livekit_join_answer_shape), CREATES, OPEN_TO_ALL, LIMITED,
+	  WHOLE(livekit_join_shape), QUERY(livekit_query), LIVEKIT_BODY, ANSWER(livekit_join_answer_shape), CREATES, OPEN_TO_ALL, LIMITED,
 	  .settle = join_livekit_settle,
 	  FORBIDDEN("The same reasons as for createToken; or the code is for another room, an agent is not one of "
 		    "the template's, or nobody can join with the role."),
@@ -461,7 +462,7 @@ const struct route routes[] = {
 	  FORBIDDEN("The same reasons as for listCodeRecordings."),
 	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 1),
 	  DOC("Returns a link to a file of the code's room, which needs no token.") },
-	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
+	{ METHOD_POST,   "/v2/token/join", ROUTE_READ_FIRST, token_join, "joinBackend",
 	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN,
 	  .settle = token_join_settle,
 	  FORBIDDEN("The room is disabled or not open; the code of the token is disabled, has expired or "
@@ -556,17 +557,18 @@ const struct route routes[] = {
 	  LOADS(VIEW(LIVE_SEES_PEER)), TRIPS(4, 4),
 	  DOC("Asks the media server for one of the people in a room, and what that person publishes.") },
 
-	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}", ROUTE_READ, active_peers_update,
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}", ROUTE_READ_FIRST, active_peers_update,
 	  "updateActivePeer",
 	  NEEDS(LIVE_WRITE), WHOLE(update_shape), .check = active_peers_check, ANSWER(updated_peer_shape), FROM_INSIDE,
 	  SETTLES(active_peers_settle_update, VIEW(LIVE_ACTS)), .acts = true,
 	  FORBIDDEN("The role is full or admits nobody. From inside: the person is not in the room, the role lacks "
-		    "the permission, or the name or the metadata is not the caller's own."),
+		    "the permission, or the name, the metadata or the consent is not the caller's own."),
 	  CONFLICT("With hand: the metadata is no JSON object."),
 	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
 	  TOO_MANY(CALLS),
 	  LOADS(VIEW(LIVE_ACTS)), TRIPS(6, 6),
-	  DOC("Changes the name, the role or the metadata of one of the people in a room, or raises or lowers the hand.") },
+	  DOC("Changes the name, the role or the metadata of one of the people in a room, raises or lowers the hand, or, of "
+	      "oneself, agrees to be recorded or withdraws that.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}/mute", ROUTE_READ, active_peers_mute, "mutePeer",
 	  NEEDS(LIVE_WRITE), WHOLE(mute_shape), ANSWER(done_shape), FROM_INSIDE,
 	  SETTLES(active_peers_settle_mute, VIEW(LIVE_ACTS)), .acts = true,

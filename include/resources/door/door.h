@@ -49,6 +49,8 @@ struct door_applicant {
 	bool is_unasked; /* neither the code nor its role asks, only the door */
 	struct slice user_name; /* of the code, or as sent; may be empty */
 	struct slice browser; /* what the page keeps to be known again; may be empty */
+	int64_t consented; /* as in struct door_ticket */
+	struct slice consent_text;
 };
 /* Answers with a ticket, unless the door does not ask. Sets FAULT_FORBIDDEN if the door is locked,
  * or the person does not want to wait, or was denied a moment ago, and FAULT_TOO_MANY if too many

@@ -41,6 +41,7 @@ struct entrant {
 	const struct code *code; /* NULL if it is not known, or deleted */
 	bool code_is_enabled;
 	bool is_repeated; /* an exchange that was counted before */
+	bool consents; /* the person agrees to be recorded */
 	struct slice role; /* its present name; data NULL if it is not known */
 	bool has_no_role; /* that of the code, or of the stay, is deleted */
 	struct slice user_id; /* of the person; empty if it has none */

@@ -16,10 +16,10 @@
  * What is asked, in this order; the lists are in entry_rules.c:
  *
  *     exchange, livekit, admitted   code (known, room, role, switch, account, times and uses), ban,
- *                                   opening times, user_id, role (livekit), lock and door (not
- *                                   admitted), places
- *     describe, waiting             the same without lock, door and places; describe without bans,
- *                                   whether or not the room is open yet
+ *                                   opening times, user_id, consent (not admitted), role
+ *                                   (livekit), lock and door (not admitted), places
+ *     describe, waiting             the same without consent, lock, door and places; describe
+ *                                   without bans, whether or not the room is open yet
  *     token, caller                 room, opening times, code, user_id, ban, removal; and, before
  *                                   the media server is asked, lock, role and places
  *     new inside                    ban, removal, lock
@@ -60,6 +60,7 @@ enum entry_rule_name {
 	ENTRY_ROOM_CLOSED,
 	ENTRY_SESSION_TOO_LONG,
 	ENTRY_OTHER_USER,
+	ENTRY_NEEDS_CONSENT,
 	ENTRY_ROOM_LOCKED,
 	ENTRY_DENIED,
 	ENTRY_NEEDS_ADMISSION,

@@ -30,7 +30,7 @@ struct admission {
 	const json_t *attributes; /* as sent; NULL for none */
 	const json_t *agents; /* for the room (media_agents) */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
-	struct slice jti, entry; /* see media/access.h */
+	struct slice jti, entry, consent, consent_text; /* see media/access.h */
 };
 
 /* Returns the backend that rooms of the template use, or NULL if there is none. */

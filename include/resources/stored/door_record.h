@@ -113,6 +113,10 @@ struct door_ticket {
 	struct slice role, user_id;
 	struct slice user_name; /* may be empty */
 	struct slice reason; /* why it was denied; may be empty */
+	/* When the person agreed to be recorded; 0 if not. Which sentence was shown; may be
+	 * empty. */
+	int64_t consented;
+	struct slice consent_text;
 };
 
 /* Somebody at the door, known by the code if that has a user_id; else by the browser, and by name

@@ -29,6 +29,7 @@
 /* What a caller may write to people who are put out, in bytes; and who that was. */
 #define LIVE_REASON_MOST 1024
 #define LIVE_ACTOR_MOST 128
+#define LIVE_CONSENT_MOST 256 /* which sentence was shown: 64 characters */
 /* Different roles inside a room; people with further roles are counted without a role. */
 #define LIVE_ROLES_MOST 200
 
@@ -125,6 +126,11 @@ struct peer {
 	struct slice new_name; /* which the media server must still be given; empty if none */
 	/* While it is inside: the record of its name (struct shown_name); zero if it has none. */
 	struct id name_id;
+	/* When the person agreed to be recorded, and withdrew that since; 0 if never. Which
+	 * sentence was shown; empty if that is not known. Of an anonymous peer as long as it is
+	 * inside. */
+	int64_t consented, withdrawn;
+	struct slice consent_text;
 };
 
 /* What must not come back: anybody who has a token with this entry, or a room that was deleted.
@@ -138,10 +144,14 @@ struct revocation {
 	int64_t until;
 };
 
-/* The role that a call gave to somebody until the session closes. Its id is given_role_id. */
+/* What calls have set of somebody until the session closes: the role that was given; whether the
+ * person agrees to be recorded. Its id is given_role_id. */
 struct given_role {
 	struct store_record stored; /* parent: the session */
-	struct slice role;
+	struct slice role; /* empty if none was given */
+	bool has_consent; /* the person agreed, or withdrew */
+	int64_t consented; /* when; 0: withdrew */
+	struct slice consent_text; /* as in struct peer */
 };
 
 /* The stays of one person in a room, by the entry of the token. Its id is inside_id. */
@@ -200,6 +210,15 @@ extern const struct record_table live_table, session_table, peer_table, inside_t
 /* Returns true if the account set the user_id, for a code or in a token that it signed: only then
  * does the media server have it as the identity. */
 bool peer_has_known_user(const struct peer *peer);
+
+/* Returns when the person agreed to be recorded, in milliseconds; 0 if the person does not agree
+ * now. */
+int64_t peer_consent(const struct peer *peer);
+/* Writes when and to what the person agreed, and when that was withdrawn, as far as it is so. */
+void peer_write_consent(struct json_writer *body, const struct peer *peer);
+/* Returns the same in seconds as text, as tokens and media servers have it; empty if the person
+ * does not agree. */
+struct slice consent_as_text(struct arena *arena, int64_t consented);
 
 /* Writes the public id of a stay: a UUID of version 8. again: how often the stay was declared gone
  * before, although it was still inside. */

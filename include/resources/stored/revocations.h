@@ -11,13 +11,24 @@
  * entry is empty. reason: as written; may be empty. */
 bool revocation_add(struct call *call, const struct id *room, struct slice entry,
 		    enum leave_cause cause, struct slice reason, struct fault *fault);
-/* Finds the role that a call gave to a person until the session closes: by the entry of the token,
- * else by the user_id, unless that is empty. Sets role->data to NULL if there is none. */
-bool given_role_find(struct call *call, const struct live *live, struct slice entry,
-		     struct slice user_id, struct slice *role, struct fault *fault);
+/* What was set of a person until the session closes. */
+struct given {
+	struct slice role; /* that a call gave; data NULL if none did */
+	bool has_consent; /* the person agreed to be recorded, or withdrew that */
+	int64_t consented; /* when the person agreed; 0: withdrew */
+	struct slice consent_text; /* which sentence was shown; may be empty */
+};
+/* Finds it: the role by the entry of the token, else by the user_id, unless that is empty; consent
+ * by the entry alone. */
+bool given_find(struct call *call, const struct live *live, struct slice entry,
+		struct slice user_id, struct given *given, struct fault *fault);
 /* Gives a person a role. live: as read to be changed; the caller stores it. */
 bool given_role_set(struct call *call, struct live *live, struct slice entry, struct slice user_id,
 		    struct slice role, struct fault *fault);
+/* Notes that whoever has this entry agrees to be recorded, or (consented 0) does not. live: as
+ * above. */
+bool given_consent_set(struct call *call, struct live *live, struct slice entry, int64_t consented,
+		       struct slice consent_text, struct fault *fault);
 
 /* Notes that the room is deleted, if media servers are followed. */
 bool revocation_add_room(struct call *call, const struct id *room, struct fault *fault);

@@ -363,6 +363,8 @@ bool door_apply(struct call *call, const struct door_applicant *applicant, struc
 				   : uuid_as_text(call->arena, call->environment->clock),
 		.user_name = applicant->user_name,
 		.reason = SLICE(""),
+		.consented = applicant->consented,
+		.consent_text = applicant->consent_text,
 	};
 	if (!is_known && !check_denials(call, door, &ticket, address, fault))
 		return false;

@@ -116,6 +116,11 @@ static bool code_is_for_another(struct entrant *entrant)
 	       !slice_equal(entrant->claimed_user, entrant->code->terms.user_id);
 }
 
+static bool lacks_consent(struct entrant *entrant)
+{
+	return entrant->template->rules.consent == CONSENT_REQUIRED && !entrant->consents;
+}
+
 static bool was_denied(struct entrant *entrant)
 {
 	return entrant->is_denied;
@@ -248,6 +253,10 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 		code_is_for_another, ENTRY_OF_PERSON,
 		REFUSAL(FORBIDDEN, "Room code is for another user", JOIN_OTHER_USER),
 	},
+	[ENTRY_NEEDS_CONSENT] = {
+		lacks_consent, ENTRY_OF_PERSON,
+		REFUSAL(FORBIDDEN, "Consent to recording is needed", JOIN_CONSENT),
+	},
 	/* Somebody inside was found to be locked out when they came in. */
 	[ENTRY_ROOM_LOCKED] = {
 		entrant_is_locked_out, ENTRY_OF_LOCK, .spares = "removeOthers",
@@ -297,11 +306,11 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 	[ENTRY_EXCHANGE] = {
 		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
-		RULE(ROOM_LOCKED), RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL), RULE(ROOM_FULL),
+		RULE(NEEDS_CONSENT), RULE(ROOM_LOCKED), RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_LIVEKIT] = {
 		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
-		RULE(ROLE_ADMITS_NOBODY), RULE(ROOM_LOCKED), RULE(DENIED), RULE(NEEDS_ADMISSION),
+		RULE(NEEDS_CONSENT), RULE(ROLE_ADMITS_NOBODY), RULE(ROOM_LOCKED), RULE(DENIED), RULE(NEEDS_ADMISSION),
 		RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_DESCRIBE] = {

@@ -54,6 +54,35 @@ bool exchange_is_taken(const struct exchange *exchange)
 	return exchange->ticket != NULL && exchange->ticket->taken != 0;
 }
 
+/* Finds out whether the person agrees to be recorded, if people are asked: by the request, or by
+ * the ticket that a knock with it got. */
+static void find_consent(struct call *call, struct exchange *exchange)
+{
+	const struct door_ticket *ticket = exchange->ticket;
+
+	if (exchange->subject.template.rules.consent == CONSENT_NOTICE || exchange->consented != 0)
+		return;
+	switch (exchange->entrant.moment) {
+	case ENTRY_EXCHANGE:
+		if (!json_is_true(call_member(call, "consent")))
+			break;
+		exchange->consented = exchange->time;
+		exchange->consent_text = call_text(call, "consent_text");
+		break;
+	case ENTRY_LIVEKIT:
+		if (json_is_true(json_object_get(call->query, "consent")))
+			exchange->consented = exchange->time;
+		break;
+	default:
+		if (ticket == NULL || ticket->consented == 0)
+			break;
+		exchange->consented = ticket->consented;
+		exchange->consent_text = ticket->consent_text;
+		break;
+	}
+	exchange->entrant.consents = exchange->consented != 0;
+}
+
 bool exchange_check(struct call *call, struct exchange *exchange, const struct account *account,
 		    struct fault *fault)
 {
@@ -84,6 +113,7 @@ bool exchange_check(struct call *call, struct exchange *exchange, const struct a
 						       : call->now;
 	entrant->is_repeated = exchange->is_retry || exchange_is_taken(exchange);
 	entrant->until = (exchange->time / 1000 + call->environment->join_seconds) * 1000;
+	find_consent(call, exchange);
 	if (!entry_check(entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON, fault))
 		return false;
 	exchange->expires_at = entrant->until / 1000;
@@ -171,6 +201,10 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 	if (exchange->entrant.code_hash.data == NULL)
 		exchange->entrant.code_hash = media_code_hash(call->arena, &exchange->media,
 							      exchange->code.letters);
+	if (exchange->consented != 0) {
+		subject.consent = consent_as_text(call->arena, exchange->consented);
+		subject.consent_text = exchange->consent_text;
+	}
 	if (exchange->livekit != NULL) {
 		const struct admission admission = exchange_admission(call, exchange);
 		struct slice token;
@@ -253,6 +287,8 @@ static bool apply_at_door(struct call *call, struct exchange *exchange,
 		.is_unasked = exchange->is_unasked,
 		.user_name = name.data != NULL ? name : exchange->sent_name,
 		.browser = call_text(call, "browser"),
+		.consented = exchange->consented,
+		.consent_text = exchange->consented != 0 ? exchange->consent_text : SLICE(""),
 	};
 	struct door_ticket *ticket;
 	struct door door;

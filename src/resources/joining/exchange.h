@@ -27,6 +27,10 @@ struct exchange {
 	enum name_origin name_origin;
 	unsigned held; /* from the role (media_read_role) */
 	int64_t expires_at; /* seconds since 1970 */
+	/* When the person agreed to be recorded, in milliseconds; 0 if the person did not, or is
+	 * not asked. And which sentence was shown; may be empty. */
+	int64_t consented;
+	struct slice consent_text;
 	const json_t *config; /* of the backend; NULL until it is decoded */
 	bool is_waiting; /* the media server is asked to make the room; the handler ends here */
 	bool is_at_door; /* the answer is a ticket */

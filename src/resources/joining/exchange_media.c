@@ -205,6 +205,8 @@ struct admission exchange_admission(struct call *call, struct exchange *exchange
 		.expires = exchange->expires_at,
 		.jti = exchange->jti,
 		.entry = exchange->entry,
+		.consent = consent_as_text(call->arena, exchange->consented),
+		.consent_text = exchange->consent_text,
 	};
 }
 

@@ -4,6 +4,7 @@
 #include "resources/joining/join.h"
 
 #include "accounts/token.h"
+#include "base/text.h"
 #include "resources/entry_rules/token_check.h"
 #include "resources/joining/exchange.h"
 #include "resources/misses.h"
@@ -21,28 +22,74 @@ bool token_first_page(struct call *call, struct store_page *page)
 	return place > 0;
 }
 
-/* Replaces the role by the one that a call gave to the person in the present session. */
-static bool take_given_role(struct call *call, struct exchange *exchange, struct fault *fault)
+/* Reads what was set of the person in the present session; and replaces the role by the one that a
+ * call gave. */
+static bool take_given(struct call *call, struct exchange *exchange, struct given *given,
+		       struct fault *fault)
 {
 	const struct token_join *token = &call->app_token->subject;
 	const struct template_record *template = &exchange->subject.template;
-	struct slice role;
 	struct live live;
 	size_t place;
 
+	*given = (struct given){ .has_consent = false };
 	if (exchange->entrant.backend == NULL)
 		return true;
 	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault) ||
-	    !given_role_find(call, &live, token->entry,
-			     entrant_user_is_known(&exchange->entrant) ? token->user_id : SLICE(""),
-			     &role, fault))
+	    !given_find(call, &live, token->entry,
+			entrant_user_is_known(&exchange->entrant) ? token->user_id : SLICE(""),
+			given, fault))
 		return false;
-	if (role.data == NULL)
+	if (given->role.data == NULL)
 		return true;
-	place = template_role_index_ever(template, role);
+	place = template_role_index_ever(template, given->role);
 	if (place < template->role_count)
 		entrant_set_role(&exchange->entrant, template->roles[place].name);
 	return true;
+}
+
+/* Keeps what the person has said for the next stays in the session, if there is one. */
+static bool keep_consent(struct call *call, const struct exchange *exchange, struct fault *fault)
+{
+	struct live live;
+
+	if (call->app_token->subject.entry.size == 0)
+		return true;
+	if (!call_is_writing(call))
+		return call_write_instead(call);
+	return live_load(call, &exchange->subject.room.id, STORE_TO_CHANGE, &live, fault) &&
+	       (live.stored.value.data == NULL ||
+		(given_consent_set(call, &live, call->app_token->subject.entry, exchange->consented,
+				   exchange->consent_text, fault) &&
+		 record_put(&live_table, call->transaction, &live, fault)));
+}
+
+/* Finds out whether the person agrees to be recorded: as is said now, if people are asked; else as
+ * was said in this session; else as the token says. Nobody is kept out for it, because whoever does
+ * not agree is not recorded. */
+static bool take_consent(struct call *call, struct exchange *exchange, const struct given *given,
+			 struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+	const bool asks = exchange->subject.template.rules.consent != CONSENT_NOTICE;
+	const json_t *sent = asks ? call_member(call, "consent") : NULL;
+	int64_t seconds;
+
+	exchange->consent_text = SLICE("");
+	if (given->has_consent) {
+		exchange->consented = given->consented;
+		exchange->consent_text = given->consent_text;
+	} else if (token->consent.data != NULL && text_integer(token->consent, &seconds) &&
+		   seconds > 0 && seconds <= TEXT_TIME_LAST / 1000) {
+		exchange->consented = seconds * 1000;
+		if (token->consent_text.data != NULL)
+			exchange->consent_text = text_cut(token->consent_text, LIVE_CONSENT_MOST);
+	}
+	if (sent == NULL || json_is_true(sent) == (exchange->consented != 0))
+		return true;
+	exchange->consented = json_is_true(sent) ? call->now / 1000 * 1000 : 0;
+	exchange->consent_text = json_is_true(sent) ? call_text(call, "consent_text") : SLICE("");
+	return keep_consent(call, exchange, fault);
 }
 
 bool token_join(struct call *call, struct fault *fault)
@@ -60,8 +107,10 @@ bool token_join(struct call *call, struct fault *fault)
 		&exchange.media,
 	};
 	struct json_writer body = writer_begin(call->arena, false);
+	struct given given;
 
-	if (!token_check_holder(call, &holder, fault) || !take_given_role(call, &exchange, fault) ||
+	if (!token_check_holder(call, &holder, fault) ||
+	    !take_given(call, &exchange, &given, fault) ||
 	    !entry_check(&exchange.entrant, ENTRY_OF_LOCK | ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault))
 		return false;
 	if (exchange.entrant.backend == NULL)
@@ -75,6 +124,8 @@ bool token_join(struct call *call, struct fault *fault)
 	exchange.entry = token->entry;
 	if (exchange.entry.size < 2 * ENTRY_SIZE)
 		exchange.entry = new_entry(call);
+	if (!take_consent(call, &exchange, &given, fault) || call->run.wants_write)
+		return call->run.wants_write;
 	if (!exchange_find_name_and_holds(call, &exchange, fault) ||
 	    !exchange_add_join(call, &exchange, &body, fault))
 		return false;

@@ -43,6 +43,7 @@ void peer_write(struct json_writer *body, const struct peer *peer)
 	writer_text(body, "metadata", peer->metadata);
 	writer_text(body, "role", peer->role);
 	writer_time_milliseconds(body, "joined_at", peer->joined);
+	peer_write_consent(body, peer);
 }
 
 /* ---- the last stay of each person ---- */
@@ -312,6 +313,17 @@ static bool write_inside(struct call *call, const struct id *room, bool has_list
 	return is_done;
 }
 
+/* Writes whether the room is recorded, and whether people are asked to agree. */
+static void write_recorded(const struct template_record *template, struct slice recording,
+			   struct json_writer *body)
+{
+	if (recording.size > 0)
+		writer_plain(body, "recording", recording);
+	if (template->rules.consent != CONSENT_NOTICE)
+		writer_plain(body, "consent",
+			     slice_of(recording_consent_names[template->rules.consent]));
+}
+
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
 			const struct backend *backend, struct slice recording,
@@ -323,8 +335,7 @@ bool live_answer_opened(struct call *call, const struct id *room,
 	uint64_t etag;
 
 	if (state == NULL) {
-		if (recording.size > 0)
-			writer_plain(body, "recording", recording);
+		write_recorded(template, recording, body);
 		return call_answer(call, writer_end(body));
 	}
 	writer_open(body, "room_state", '{');
@@ -336,8 +347,7 @@ bool live_answer_opened(struct call *call, const struct id *room,
 	if (!write_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), body,
 			  fault))
 		return false;
-	if (recording.size > 0)
-		writer_plain(body, "recording", recording);
+	write_recorded(template, recording, body);
 	text = writer_end(body);
 	etag = digest_number(text);
 	call_etag(call, etag);
@@ -509,6 +519,11 @@ static bool add_recordings(struct call *call, const struct live_view *view,
 		writer_close(body, '}');
 	}
 	writer_close(body, ']');
+	if (view->template.rules.consent != CONSENT_NOTICE) {
+		writer_plain(body, "consent",
+			     slice_of(recording_consent_names[view->template.rules.consent]));
+		writer_flag(body, "agreed", peer_consent(&view->caller) != 0);
+	}
 	return true;
 }
 

@@ -85,8 +85,9 @@ static void copy_found(struct asking *asking, const struct server_person *people
 	for (size_t i = 0; i < found->count; i++) {
 		struct server_person *person = &found->people[i];
 		struct slice *const texts[] = {
-			&person->stay,	&person->identity, &person->user_id, &person->role,
-			&person->entry, &person->code,	   &person->name,    &person->metadata,
+			&person->stay, &person->identity, &person->user_id,
+			&person->role, &person->entry,	  &person->code,
+			&person->name, &person->metadata, &person->consent_text,
 		};
 
 		*person = at[i];

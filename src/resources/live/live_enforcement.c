@@ -420,6 +420,8 @@ static bool note_person(struct enforcing *enforcing, const struct occupant *pers
 		guest->user_id = peer->user_id;
 		guest->entry = peer->entry;
 		guest->code = peer->code;
+		guest->consent = consent_as_text(call->arena, peer_consent(peer));
+		guest->consent_text = peer_consent(peer) != 0 ? peer->consent_text : SLICE("");
 		guest->name = peer->new_name;
 		guest->name_origin = peer->name_origin;
 	}

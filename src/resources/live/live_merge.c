@@ -430,6 +430,7 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.new_name = SLICE(""),
 		.order_reason = SLICE(""),
 		.order_actor = SLICE(""),
+		.consent_text = SLICE(""),
 		.joined = joined_at(merge, report),
 		.seen = report->time,
 		/* The last survey did not know the stay, so it says nothing about it. */
@@ -441,6 +442,11 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 	if (!session->is_active)
 		peer.joined = earlier(peer.joined, session->updated);
 	peer.stored.id = peer_id(peer.joined, peer.uuid);
+	/* Whoever has no entry was not let in by this service, and was not asked. */
+	if (peer.entry.size > 0 && person->consented > 0) {
+		peer.consented = person->consented;
+		peer.consent_text = text_cut(person->consent_text, LIVE_CONSENT_MOST);
+	}
 	return peer;
 }
 
@@ -489,8 +495,11 @@ static void peer_end(struct room_merge *merge, struct session *session, struct p
 	peer->order_last = false;
 	peer->order_reason = peer->order_actor = SLICE("");
 	/* It was kept only to check somebody who is inside. */
-	if (peer->is_anonymous)
+	if (peer->is_anonymous) {
 		peer->user_id = peer->identity = peer->entry = peer->code = SLICE("");
+		peer->consented = peer->withdrawn = 0;
+		peer->consent_text = SLICE("");
+	}
 }
 
 static bool peer_put(struct room_merge *merge, const struct peer *peer, struct fault *fault)
@@ -529,7 +538,8 @@ static bool find_strange(struct room_merge *merge, struct peer *peer,
 	*is = peer->entry.size > 0 &&
 	      (!slice_equal(peer->role, person->role) ||
 	       !slice_equal(peer->user_id, person->user_id) ||
-	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
+	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code) ||
+	       peer_consent(peer) / 1000 != person->consented / 1000 || person->consented < 0);
 	if (*is || peer->entry.size == 0 || person->rights == 0 || !merge->has_room)
 		return true;
 	/* Whoever was given a role may have a token with the new role and the rights of the old
@@ -601,15 +611,19 @@ static bool take_decisions(struct room_merge *merge, const struct server_person 
 {
 	const struct entry_rule *broken;
 	struct entrant entrant;
-	struct slice role;
+	struct given given;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!given_role_find(merge->call, &merge->live, peer->entry,
-			     peer_has_known_user(peer) ? peer->user_id : SLICE(""), &role, fault))
+	if (!given_find(merge->call, &merge->live, peer->entry,
+			peer_has_known_user(peer) ? peer->user_id : SLICE(""), &given, fault))
 		return false;
-	if (role.data != NULL)
-		peer->role = role;
+	if (given.role.data != NULL)
+		peer->role = given.role;
+	if (given.has_consent) {
+		peer->consented = given.consented;
+		peer->consent_text = given.consent_text;
+	}
 	if (!new_entrant(merge, peer, &entrant, fault) ||
 	    !entry_find(&entrant, ENTRY_OF_PERSON | ENTRY_OF_LOCK, &broken, fault) ||
 	    (entrant.door != NULL && broken == NULL && !let_back(merge, &entrant, fault)) ||

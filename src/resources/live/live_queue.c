@@ -197,10 +197,12 @@ static struct received_event *copy_event(const struct server_event *event)
 {
 	struct server_event kept = *event;
 	struct slice *const texts[] = {
-		&kept.room.name,       &kept.room.id,	     &kept.person.stay,
-		&kept.person.identity, &kept.person.user_id, &kept.person.role,
-		&kept.person.entry,    &kept.person.code,    &kept.person.name,
-		&kept.person.metadata,
+		&kept.room.name,	   &kept.room.id,
+		&kept.person.stay,	   &kept.person.identity,
+		&kept.person.user_id,	   &kept.person.role,
+		&kept.person.entry,	   &kept.person.code,
+		&kept.person.name,	   &kept.person.metadata,
+		&kept.person.consent_text,
 	};
 	struct received_event *received;
 	size_t size = 0;

@@ -28,6 +28,14 @@ enum step { STEP_FIRST, STEP_UPDATE };
 
 /* ---- what is asked for ---- */
 
+/* Whether somebody agrees to be recorded, as they say of themselves. */
+struct new_consent {
+	bool is_sent;
+	int64_t said; /* when */
+	int64_t consented; /* since when, in milliseconds; 0: not */
+	struct slice text; /* which sentence was shown; may be empty */
+};
+
 /* Somebody as the media server had them before they changed something, and the role that is sent
  * with the change. */
 struct seen {
@@ -36,6 +44,7 @@ struct seen {
 	struct server_track *tracks;
 	size_t count;
 	struct slice metadata; /* with the hand; data NULL if none was sent */
+	struct new_consent consent;
 };
 
 struct update {
@@ -45,6 +54,7 @@ struct update {
 	struct template_record template;
 	struct slice name, metadata; /* data NULL: not sent */
 	struct slice hand; /* as the media server is told (struct access_guest) */
+	struct new_consent consent;
 	struct slice role; /* new or old */
 	const json_t
 		*role_document; /* NULL if the person's role is deleted, and no other was sent */
@@ -87,17 +97,21 @@ static bool find_new_role(struct call *call, struct update *update, struct fault
 	return true;
 }
 
+static bool is_of_oneself(const struct update *update)
+{
+	const struct live_view *view = update->view;
+
+	return view->is_inside && slice_equal(update->peer.entry, view->caller.entry);
+}
+
 /* Makes the call ask the media server: a moderator has precedence over people who change something
  * of themselves. */
 static struct asking *update_ask(struct call *call, const struct update *update)
 {
 	const struct live_view *view = update->view;
-	const bool is_of_oneself = view->is_inside &&
-				   slice_equal(update->peer.entry, view->caller.entry) &&
-				   !changes_role(update) && call_member(call, "door") == NULL;
-
-	return is_of_oneself ? live_ask_for_oneself(call, &view->live.backend)
-			     : live_ask(call, &view->live.backend, 1);
+	return is_of_oneself(update) && !changes_role(update) && call_member(call, "door") == NULL
+		       ? live_ask_for_oneself(call, &view->live.backend)
+		       : live_ask(call, &view->live.backend, 1);
 }
 
 /* Everybody may raise and lower their own hand; a moderator may lower others'. */
@@ -106,11 +120,48 @@ static bool may_set_hand(const struct call *call, const struct update *update, s
 	const struct live_view *view = update->view;
 	const json_t *hand = call_member(call, "hand");
 
-	if (hand == NULL || !view->is_inside || slice_equal(update->peer.entry, view->caller.entry))
+	if (hand == NULL || !view->is_inside || is_of_oneself(update))
 		return true;
 	if (json_is_true(hand))
 		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
 	return live_may_act(view, "mute", fault);
+}
+
+/* Everybody may agree to be recorded, or withdraw that, for themselves alone. Where nothing is
+ * asked, there is nothing to agree to. */
+static bool find_consent(struct call *call, struct update *update, struct fault *fault)
+{
+	const json_t *sent = call_member(call, "consent");
+	const struct peer *peer = &update->peer;
+	const int64_t last = peer->withdrawn > peer->consented ? peer->withdrawn : peer->consented;
+	struct new_consent *consent = &update->consent;
+
+	if (sent == NULL)
+		return true;
+	if (!is_of_oneself(update))
+		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
+	/* It was said when the call began. */
+	if (call->asking != NULL && !call->asking->is_survey) {
+		*consent = ((const struct seen *)call->asking->prepared)->consent;
+		return true;
+	}
+	consent->said = call->now;
+	consent->is_sent = json_is_false(sent) || peer_consent(peer) != 0 ||
+			   update->template.rules.consent != CONSENT_NOTICE;
+	consent->text = SLICE("");
+	if (!consent->is_sent || json_is_false(sent))
+		return true;
+	/* Whoever agrees already has agreed then. Else the second is a later one than that of a
+	 * consent which was withdrawn, so that both are told apart. */
+	consent->consented = peer_consent(peer);
+	consent->text = arena_copy(call->arena, peer->consent_text);
+	if (consent->consented == 0) {
+		consent->consented = call->now / 1000 * 1000;
+		if (consent->consented <= last)
+			consent->consented = (last / 1000 + 1) * 1000;
+		consent->text = call_text(call, "consent_text");
+	}
+	return true;
 }
 
 /* Finds whom the call is about, and checks that the caller may do so. */
@@ -143,11 +194,11 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 	if (call_member(call, "door") != NULL && !live_may_act(view, "removeOthers", fault))
 		return false;
 	if ((update->name.data != NULL || update->metadata.data != NULL) && view->is_inside &&
-	    !slice_equal(update->peer.entry, view->caller.entry))
+	    !is_of_oneself(update))
 		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
 	if (update->name.data != NULL && view->is_inside && view->name_is_fixed)
 		return fault_set(fault, FAULT_FORBIDDEN, "The name is fixed");
-	if (!may_set_hand(call, update, fault))
+	if (!may_set_hand(call, update, fault) || !find_consent(call, update, fault))
 		return false;
 	return live_find_server(call, &view->live.backend, &update->server, fault) &&
 	       call_can_act(call, update->server.type, SERVER_ROLE, fault);
@@ -164,21 +215,63 @@ bool active_peers_check(struct call *call, json_t *body, bool is_strict, struct 
 
 /* ---- asking ---- */
 
+/* Stores whether the person agrees to be recorded, for this stay and for the next ones. */
+static bool put_consent(struct call *call, struct live *live, struct peer *peer,
+			const struct new_consent *consent, struct fault *fault)
+{
+	/* Also of somebody who does not agree: an earlier call to agree may be under way. */
+	if (consent->consented == 0 && peer->withdrawn < consent->said)
+		peer->withdrawn = consent->said;
+	if (consent->consented != 0 && consent->consented != peer_consent(peer)) {
+		peer->consented = consent->consented;
+		peer->consent_text = consent->text;
+		peer->withdrawn = 0;
+	}
+	return given_consent_set(call, live, peer->entry, peer_consent(peer), peer->consent_text,
+				 fault) &&
+	       record_put(&live_table, call->transaction, live, fault);
+}
+
+/* Notes that somebody withdraws, before the media server is asked: whatever happens now, the
+ * records say so, and the media server is made to (live_enforcement.h). */
+static bool note_withdrawal(struct call *call, const struct update *update, struct fault *fault)
+{
+	struct live live;
+	struct peer peer;
+
+	if (!call_is_writing(call))
+		return call_write_instead(call);
+	return live_load(call, &update->view->room.id, STORE_TO_CHANGE, &live, fault) &&
+	       record_get_named(&peer_table, call->transaction, update->peer.uuid, STORE_TO_CHANGE,
+				&peer, fault) &&
+	       put_consent(call, &live, &peer, &update->consent, fault) &&
+	       record_put(&peer_table, call->transaction, &peer, fault);
+}
+
 bool active_peers_update(struct call *call, struct fault *fault)
 {
 	struct update update;
+	struct asking *asking;
+	struct seen *seen;
 
 	if (!find_update(call, &update, fault))
 		return false;
+	if (update.consent.is_sent && update.consent.consented == 0 &&
+	    (!note_withdrawal(call, &update, fault) || call->run.wants_write))
+		return call->run.wants_write;
+	asking = update_ask(call, &update);
+	asking->prepared = seen = arena_zero(call->arena, sizeof *seen);
+	seen->consent = update.consent;
+	seen->consent.text = arena_copy(call->arena, update.consent.text);
 	server_ask_person(call->arena, &update.server, call->now / 1000,
 			  id_as_text(call->arena, &update.view->room.id), update.peer.identity,
-			  &update_ask(call, &update)->asked[0].request);
+			  &asking->asked[0].request);
 	return true;
 }
 
 /* Of somebody whose role the template lacks, such as an operator's own program, the rights stay as
  * they are. */
-static struct access_guest guest_of(const struct update *update)
+static struct access_guest guest_of(struct call *call, const struct update *update)
 {
 	struct access_guest guest = {
 		.name = update->name,
@@ -186,6 +279,10 @@ static struct access_guest guest_of(const struct update *update)
 		.hand = update->hand,
 	};
 
+	if (update->consent.is_sent) {
+		guest.consent = consent_as_text(call->arena, update->consent.consented);
+		guest.consent_text = guest.consent.size > 0 ? update->consent.text : SLICE("");
+	}
 	if (update->role_document == NULL)
 		return guest;
 	guest.role = update->role;
@@ -235,6 +332,23 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 	       record_put(&live_table, call->transaction, live, fault);
 }
 
+/* Stores what the media server was told. What the person has said since counts: the media server
+ * may have to be told again. */
+static bool take_consent(struct call *call, struct update *update, struct peer *peer,
+			 struct fault *fault)
+{
+	const struct new_consent *consent = &update->consent;
+	const bool is_former = consent->consented != 0
+				       ? peer->withdrawn > consent->said
+				       : peer_consent(peer) / 1000 > consent->said / 1000;
+
+	if (!is_former)
+		return put_consent(call, &call->view->live, peer, consent, fault);
+	peer->is_strange = true;
+	live_want(call, &update->view->room.id, ROOM_ENFORCE);
+	return true;
+}
+
 /* Gives the person the name and the metadata that the media server was told, and notes the rights
  * that it was given, asking->notes. If somebody else has taken the name meanwhile, the person gets
  * a number, as do guests whose name a program gives to somebody else; the media server gets it when
@@ -261,6 +375,11 @@ static bool put_names(struct call *call, struct update *update, struct fault *fa
 		peer.metadata = update->metadata;
 	if (call->asking->notes != 0)
 		peer.rights = call->asking->notes;
+	if (update->consent.is_sent && !take_consent(call, update, &peer, fault))
+		return false;
+	update->peer.consented = peer.consented;
+	update->peer.withdrawn = peer.withdrawn;
+	update->peer.consent_text = peer.consent_text;
 	return record_put(&peer_table, call->transaction, &peer, fault);
 }
 
@@ -274,7 +393,7 @@ static bool answer_updated(struct call *call, const struct update *update,
 		.config = update->server.config,
 		.holds_limits = media_holds_limits(call, update->server.type),
 	};
-	const struct access_guest guest = guest_of(update);
+	const struct access_guest guest = guest_of(call, update);
 	const char *names[ACCESS_NOT_ENFORCED_MOST + 1];
 	size_t n = update->role_document == NULL ? 0 : access_not_enforced(&server, &guest, names);
 	struct json_writer body = writer_begin(call->arena, false);
@@ -316,6 +435,7 @@ static bool load_updated(struct call *call, struct update *update, struct fault 
 	};
 	if (call_member(call, "hand") != NULL)
 		update->metadata = ((const struct seen *)call->asking->prepared)->metadata;
+	update->consent = ((const struct seen *)call->asking->prepared)->consent;
 	if (!id_parse(call->parameters[0], &id) ||
 	    !room_find(call, &id, STORE_TO_SHOW, &view->room, &is_there, fault) || !is_there ||
 	    !live_load(call, &id, STORE_TO_CHANGE, &view->live, fault))
@@ -375,7 +495,7 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	/* A survey at the same time may have taken the new attributes for wrong ones; or somebody
 	 * who changed only a name has brought back the rights of a role that was changed
 	 * meanwhile. */
-	if ((call->asking->rank != ASKED_FOR_ONESELF ||
+	if ((call->asking->rank != ASKED_FOR_ONESELF || update.consent.is_sent ||
 	     (seen->role.data != NULL && !slice_equal(seen->role, update.role))) &&
 	    call->environment->live_queue != NULL)
 		live_queue_survey(call->environment->live_queue, &call->account,
@@ -394,6 +514,8 @@ static unsigned parts_of(const struct call *call)
 		parts |= ASKED_PART_METADATA | ASKED_PART_HAND;
 	if (call_member(call, "hand") != NULL)
 		parts |= ASKED_PART_HAND;
+	if (call_member(call, "consent") != NULL)
+		parts |= ASKED_PART_CONSENT;
 	return parts;
 }
 
@@ -433,11 +555,12 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	if (update.metadata.data != NULL)
 		update.hand = hand_of(call, &person, update.metadata);
 	asking = update_ask(call, &update);
-	guest = guest_of(&update);
+	guest = guest_of(call, &update);
 	asking->step = STEP_UPDATE;
 	asking->notes = guest.role.data == NULL ? 0 : server_rights_of(&guest);
 	asking->prepared = seen = arena_alloc(call->arena, sizeof *seen);
-	*seen = (struct seen){ guest.role, person, tracks, count, update.metadata };
+	*seen = (struct seen){ guest.role, person, tracks, count, update.metadata, update.consent };
+	seen->consent.text = arena_copy(call->arena, update.consent.text);
 	if (guest.role.data != NULL)
 		seen->role = arena_copy(call->arena, guest.role);
 	if (asking->rank == ASKED_FOR_ONESELF)

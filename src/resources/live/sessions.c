@@ -57,6 +57,7 @@ static void write_peer(struct json_writer *body, const struct peer *peer)
 	writer_time_milliseconds(body, "joined_at", peer->joined);
 	if (!peer->is_inside)
 		writer_time_milliseconds(body, "left_at", peer->left);
+	peer_write_consent(body, peer);
 }
 
 /* ---- sessions ---- */
@@ -292,6 +293,7 @@ struct attendant {
 	struct slice user_id; /* the key */
 	struct slice name, role; /* of the last stay */
 	int64_t first, last; /* joined, left; last: 0 if inside */
+	int64_t consented; /* when the person last agreed to be recorded; 0 if never */
 	int64_t milliseconds;
 	size_t stays;
 	struct attendant *next; /* in the order in which they came */
@@ -363,6 +365,8 @@ static bool attend(struct attendance *attendance, const struct peer *peer)
 		attendant->name = arena_copy(attendance->arena, peer->name);
 	if (!slice_equal(attendant->role, peer->role))
 		attendant->role = arena_copy(attendance->arena, peer->role);
+	if (peer->consented > attendant->consented)
+		attendant->consented = peer->consented;
 	attendant->stays++;
 	attendant->milliseconds += (peer->is_inside ? attendance->now : peer->left) - peer->joined;
 	if (peer->is_inside || (found != NULL && attendant->last == 0))
@@ -400,8 +404,8 @@ static void free_nothing(void *attendant)
 static struct slice attendance_text(struct call *call, const struct attendance *attendance,
 				    const struct table_form *form)
 {
-	const char *const columns[] = { "user_id",	"name",	   "role", "first_joined_at",
-					"last_left_at", "minutes", "stays" };
+	const char *const columns[] = { "user_id",	"name",	   "role",  "first_joined_at",
+					"last_left_at", "minutes", "stays", "consented_at" };
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	buffer_append_text(&text, CSV_MARK);
@@ -430,6 +434,8 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 		buffer_append(&text, minutes_of(attendance->arena, (uint64_t)one->milliseconds));
 		buffer_append_byte(&text, form->separator);
 		buffer_append_integer(&text, (json_int_t)one->stays);
+		buffer_append_byte(&text, form->separator);
+		append_time(&text, form, one->consented);
 		buffer_append_text(&text, "\r\n");
 	}
 	return buffer_slice(&text);

@@ -183,6 +183,8 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		.expires = least(admission->since + backend->ttl, admission->expires),
 		.jti = admission->jti,
 		.entry = admission->entry,
+		.consent = admission->consent,
+		.consent_text = admission->consent_text,
 		.code = SLICE(""),
 	};
 	if (code != NULL)

@@ -75,10 +75,14 @@ static const struct member ticket_members[] = {
 	{ "name", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, user_name) },
 	{ "reason", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, reason) },
 	{ "unasked", AS_BOOLEAN, SINCE(2), AT(struct door_ticket, is_unasked) },
+	{ "consented_at", AS_TIME, SINCE(3), MARKED(MEMBER_ABSENT),
+	  AT(struct door_ticket, consented) },
+	{ "consent_text", AS_TEXT(0, LIVE_CONSENT_MOST), SINCE(3), MARKED(MEMBER_ABSENT),
+	  AT(struct door_ticket, consent_text) },
 };
 const struct record_table door_ticket_table = {
 	RECORD(struct door_ticket, ticket_members, 3, &kind_door_ticket),
-	VERSION(2),
+	VERSION(3),
 };
 
 static const struct member visitor_members[] = {

@@ -139,10 +139,15 @@ static const struct member peer_members[] = {
 	{ "name_id", AS_ID, SINCE(3), MARKED(MEMBER_DERIVED), AT(struct peer, name_id) },
 	{ "rights", AS_NUMBER(4, 0, RIGHTS_END - 1), SINCE(4), MARKED(MEMBER_DERIVED),
 	  AT(struct peer, rights) },
+	{ "consented_at", AS_TIME, SINCE(5), MARKED(MEMBER_ABSENT), AT(struct peer, consented) },
+	{ "consent_withdrawn_at", AS_TIME, SINCE(5), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, withdrawn) },
+	{ "consent_text", AS_TEXT(0, LIVE_CONSENT_MOST), SINCE(5), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, consent_text) },
 };
 const struct record_table peer_table = {
 	RECORD(struct peer, peer_members, 4, &kind_peer),
-	VERSION(4),
+	VERSION(5),
 };
 
 static const struct member stay_members[] = {
@@ -193,9 +198,16 @@ static const struct member given_role_members[] = {
 	{ "key", AS_KEY, AT(struct given_role, stored.id) },
 	{ "session_id", AS_PARENT_OF(session, DIES), AT(struct given_role, stored.parent) },
 	{ "role", AS_TEXT(0, LIVE_ROLE_MOST), AT(struct given_role, role) },
+	{ "has_consent", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT),
+	  AT(struct given_role, has_consent) },
+	{ "consented_at", AS_TIME, SINCE(2), MARKED(MEMBER_ABSENT),
+	  AT(struct given_role, consented) },
+	{ "consent_text", AS_TEXT(0, LIVE_CONSENT_MOST), SINCE(2), MARKED(MEMBER_ABSENT),
+	  AT(struct given_role, consent_text) },
 };
 const struct record_table given_role_table = {
 	RECORD(struct given_role, given_role_members, 2, &kind_given_role),
+	VERSION(2),
 };
 
 static const struct member usage_members[] = {
@@ -244,6 +256,28 @@ void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
 	digest_sha256((struct slice){ bytes, ID_SIZE + size + 4 }, digest);
 	uuid_print(digest, text);
 	text[UUID_VERSION_AT] = '8';
+}
+
+int64_t peer_consent(const struct peer *peer)
+{
+	return peer->withdrawn == 0 ? peer->consented : 0;
+}
+
+void peer_write_consent(struct json_writer *body, const struct peer *peer)
+{
+	if (peer->consented == 0 || peer->is_anonymous)
+		return;
+	writer_time_milliseconds(body, "consented_at", peer->consented);
+	if (peer->consent_text.size > 0)
+		writer_text(body, "consent_text", peer->consent_text);
+	if (peer->withdrawn != 0)
+		writer_time_milliseconds(body, "consent_withdrawn_at", peer->withdrawn);
+}
+
+struct slice consent_as_text(struct arena *arena, int64_t consented)
+{
+	return consented == 0 ? SLICE("")
+			      : slice_of(arena_text(arena, "%lld", (long long)(consented / 1000)));
 }
 
 bool peer_has_known_user(const struct peer *peer)

@@ -85,15 +85,15 @@ bool revocation_has_room(struct call *call, const struct id *room, bool *is_ther
 	return revocation_find(call, id_as_text(call->arena, room), &revocation, is_there, fault);
 }
 
-/* ---- roles ---- */
+/* ---- what was given ---- */
 
-static bool given_role_get(struct call *call, const struct live *live, bool is_entry,
-			   struct slice person, enum store_reading reading,
-			   struct given_role *given, struct fault *fault)
+static bool given_get(struct call *call, const struct live *live, bool is_entry,
+		      struct slice person, enum store_reading reading, struct given_role *given,
+		      struct fault *fault)
 {
 	const struct id id = given_role_id(&live->session, is_entry, person);
 
-	*given = (struct given_role){ .role = SLICE("") };
+	*given = (struct given_role){ .role = SLICE(""), .consent_text = SLICE("") };
 	if (person.size > 0 &&
 	    !record_get(&given_role_table, call->transaction, &id, reading, given, fault))
 		return false;
@@ -102,20 +102,26 @@ static bool given_role_get(struct call *call, const struct live *live, bool is_e
 	return true;
 }
 
-bool given_role_find(struct call *call, const struct live *live, struct slice entry,
-		     struct slice user_id, struct slice *role, struct fault *fault)
+bool given_find(struct call *call, const struct live *live, struct slice entry,
+		struct slice user_id, struct given *given, struct fault *fault)
 {
-	struct given_role given;
+	struct given_role found;
 
-	*role = (struct slice){ NULL, 0 };
+	*given = (struct given){ .consent_text = SLICE("") };
 	if (live->stored.value.data == NULL || !live->has_given)
 		return true;
-	if (!given_role_get(call, live, true, entry, STORE_TO_SHOW, &given, fault) ||
-	    (given.stored.value.data == NULL &&
-	     !given_role_get(call, live, false, user_id, STORE_TO_SHOW, &given, fault)))
+	if (!given_get(call, live, true, entry, STORE_TO_SHOW, &found, fault))
 		return false;
-	if (given.stored.value.data != NULL)
-		*role = given.role;
+	if (found.has_consent) {
+		given->has_consent = true;
+		given->consented = found.consented;
+		given->consent_text = found.consent_text;
+	}
+	if (found.role.size == 0 &&
+	    !given_get(call, live, false, user_id, STORE_TO_SHOW, &found, fault))
+		return false;
+	if (found.role.size > 0)
+		given->role = found.role;
 	return true;
 }
 
@@ -126,7 +132,7 @@ static bool given_role_put(struct call *call, const struct live *live, bool is_e
 
 	if (person.size == 0)
 		return true;
-	if (!given_role_get(call, live, is_entry, person, STORE_TO_CHANGE, &given, fault))
+	if (!given_get(call, live, is_entry, person, STORE_TO_CHANGE, &given, fault))
 		return false;
 	given.role = role;
 	return record_put(&given_role_table, call->transaction, &given, fault);
@@ -138,4 +144,20 @@ bool given_role_set(struct call *call, struct live *live, struct slice entry, st
 	live->has_given = true;
 	return given_role_put(call, live, true, entry, role, fault) &&
 	       given_role_put(call, live, false, user_id, role, fault);
+}
+
+bool given_consent_set(struct call *call, struct live *live, struct slice entry, int64_t consented,
+		       struct slice consent_text, struct fault *fault)
+{
+	struct given_role given;
+
+	if (entry.size == 0)
+		return true;
+	live->has_given = true;
+	if (!given_get(call, live, true, entry, STORE_TO_CHANGE, &given, fault))
+		return false;
+	given.has_consent = true;
+	given.consented = consented;
+	given.consent_text = consented == 0 ? SLICE("") : consent_text;
+	return record_put(&given_role_table, call->transaction, &given, fault);
 }

@@ -268,6 +268,12 @@ static void give_code_away(struct scene *scene)
 	change_code(scene, "{\"user_id\":\"other\"}");
 }
 
+static void ask_for_consent(struct scene *scene)
+{
+	(void)do_to(METHOD_PATCH, "/v2/templates/", scene->template, "/settings",
+		    "{\"recordingRules\":{\"consent\":\"required\"}}");
+}
+
 /* Whoever is inside when the room is locked may come back. So somebody else has the token, and
  * somebody inside came in all the same. */
 static void lock_room(struct scene *scene)
@@ -521,6 +527,8 @@ static const struct {
 				"........e.." },
 	{ ENTRY_OTHER_USER, give_code_away,
 				"rr.ddrr...." },
+	{ ENTRY_NEEDS_CONSENT, ask_for_consent,
+				"rr........." },
 	{ ENTRY_ROOM_LOCKED, lock_room,
 				"rr...r.oo.." },
 	{ ENTRY_DENIED, deny_person,

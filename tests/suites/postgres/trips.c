@@ -396,6 +396,12 @@ static const struct {
 	{ METHOD_POST, "/v2/import", "{\"templates\":[{\"name\":\"imported\"}]}", 200, 5, NULL, 0 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 2, "j token", 0 },
 	{ METHOD_POST, "/v2/token/join", "{}", 200, 2, NULL, 'j' },
+	/* A consent is kept in the session: the call reads, and then writes. */
+	{ METHOD_PATCH, "/v2/templates/$t/settings", "{\"recordingRules\":{\"consent\":\"asked\"}}",
+	  200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/token/join", "{\"consent\":true}", 200, 5, NULL, 'j' },
+	{ METHOD_POST, "/v2/token/join", "{\"consent\":true}", 200, 5, NULL, 'j' },
+	{ METHOD_PATCH, "/v2/templates/$t/settings", "{\"recordingRules\":null}", 200, 2, NULL, 0 },
 	{ METHOD_DELETE, "/v2/tickets/" NO_TICKET, NULL, 404, 2, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/tickets/" NOTHING, "{\"state\":\"denied\"}", 404, 3,
 	  NULL, 0 },

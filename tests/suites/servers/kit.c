@@ -81,12 +81,15 @@ bool has_no_place;
 
 void carry_out(struct call *call)
 {
-	for (;;) {
+	world_answer(&stand, call);
+	carry_on(call);
+}
+
+void carry_on(struct call *call)
+{
+	for (; call_is_asking(call); world_answer(&stand, call)) {
 		struct wait wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
 
-		world_answer(&stand, call);
-		if (!call_is_asking(call))
-			return;
 		for (size_t i = 0; has_no_place && i < call->asking->count; i++)
 			call->asking->asked[i].end = ASKED_BUSY;
 		call->asking->is_done = has_no_place;
@@ -203,14 +206,15 @@ static json_t *person_of(size_t i)
 
 	json_t *tracks = kit.tracks == NULL ? NULL : json_loads(kit.tracks, 0, NULL);
 	json_t *person = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*, s:s*}, s:["
+		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*, s:s*, s:s*}, s:["
 		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
 		"s:o*}",
 		"sid", kit.people[i].sid, "identity", kit.people[i].identity, "state", "ACTIVE",
 		"name", kit.people[i].name, "metadata", kit.people[i].metadata, "joined_at_ms",
 		kit.people[i].joined, "attributes", "user_id", kit.people[i].user_id, "role",
 		kit.people[i].role, "entry", kit.people[i].entry, "code", kit.people[i].code,
-		"hand", kit.people[i].hand[0] == '\0' ? NULL : kit.people[i].hand, "tracks", "sid",
+		"hand", kit.people[i].hand[0] == '\0' ? NULL : kit.people[i].hand, "consent",
+		kit.people[i].consent[0] == '\0' ? NULL : kit.people[i].consent, "tracks", "sid",
 		"TR_1", "type", "VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version",
 		"unix_micro", (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO",
 		"source", "MICROPHONE", "version", "unix_micro",
@@ -308,6 +312,8 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 			  sizeof kit.people[i].metadata);
 		take_text(json_object_get(json_object_get(body, "attributes"), "hand"),
 			  kit.people[i].hand, sizeof kit.people[i].hand);
+		take_text(json_object_get(json_object_get(body, "attributes"), "consent"),
+			  kit.people[i].consent, sizeof kit.people[i].consent);
 		take_permission(i, json_object_get(body, "permission"));
 		return person_of(i);
 	}

@@ -37,6 +37,9 @@ extern bool has_no_place;
 /* Does with a call what the edge does. */
 void carry_out(struct call *call);
 
+/* Goes on with a call whose media server is to be asked. */
+void carry_on(struct call *call);
+
 /* What calls send as Authorization; NULL: a management token. */
 extern const char *bearer;
 
@@ -97,7 +100,7 @@ extern struct kit {
 		const char *sid, *identity, *user_id, *entry;
 		const char *code; /* or NULL */
 		char role[32], name[64];
-		char metadata[128], hand[24]; /* hand: an attribute; empty: none */
+		char metadata[128], hand[24], consent[24]; /* attributes; empty: none */
 		char permission[200]; /* JSON; empty: the server does not say */
 		json_int_t joined;
 	} people[PEOPLE_MOST];
@@ -203,5 +206,6 @@ void add_holds(TCase *holds);
 void add_inside(TCase *live, TCase *inside);
 void add_events(TCase *live);
 void add_making(TCase *making);
+void add_consent(TCase *consent);
 
 #endif

@@ -14,17 +14,20 @@ int main(void)
 	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
 	TCase *inside = tcase_create("inside"), *making = tcase_create("making");
 	TCase *promises = tcase_create("promises"), *holds = tcase_create("holds");
+	TCase *consent = tcase_create("consent");
 
 	tcase_set_timeout(asked, 60);
 	tcase_set_timeout(live, 60);
 	tcase_set_timeout(promises, 60);
 	tcase_set_timeout(making, 60);
 	tcase_set_timeout(holds, 60);
+	tcase_set_timeout(consent, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(promises, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(inside, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(holds, set_up_kit, tear_down_kit);
+	tcase_add_checked_fixture(consent, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	add_asked(asked);
 	add_surveys(live, promises);
@@ -34,6 +37,7 @@ int main(void)
 	add_inside(live, inside);
 	add_events(live);
 	add_making(making);
+	add_consent(consent);
 	suite_add_tcase(suite, inside);
 	if (sender_is_built()) {
 		suite_add_tcase(suite, asked);
@@ -41,6 +45,7 @@ int main(void)
 		suite_add_tcase(suite, live);
 		suite_add_tcase(suite, promises);
 		suite_add_tcase(suite, holds);
+		suite_add_tcase(suite, consent);
 	}
 	fast_disk();
 	return suite_run(suite);

@@ -119,7 +119,8 @@ static const char *const template_one =
 	"{\"name\":\"one\",\"default\":true,\"roles\":{\"host\":{\"priority\":2},\"guest\":{},"
 	"\"extra\":{}},\"settings\":{\"region\":\"eu\",\"recording\":{\"enabled\":true,\"upload\":"
 	"{\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"p\",\"credentials\":{\"key\":\"k1\","
-	"\"secretKey\":\"k2\"}}}},\"destinations\":{\"browserRecordings\":{\"rec\":{\"width\":640,"
+	"\"secretKey\":\"k2\"}}},\"recordingRules\":{\"consent\":\"asked\",\"keepDays\":30,"
+	"\"chat\":true}},\"destinations\":{\"browserRecordings\":{\"rec\":{\"width\":640,"
 	"\"role\":\"host\"}},\"hlsDestinations\":{\"h\":{\"playlistType\":\"live\",\"layers\":[{}]}},\"transcriptions\":"
 	"{\"t\":null}},\"plugins\":{\"p\":[null,1]}}";
 /* An import of template_one, with more segments than other requests can set. */
@@ -251,7 +252,10 @@ static void set_sessions(struct world *world, const char *value)
 static void decide(struct world *world, const char *room)
 {
 	struct ending ending = { .room = parsed_id(room), .reason = SLICE("over") };
-	struct given_role given = { .role = SLICE("speaker") };
+	struct given_role given = { .role = SLICE("speaker"),
+				    .has_consent = true,
+				    .consented = 1764500000000,
+				    .consent_text = SLICE("en-1") };
 	struct peer_page peers = { .side = STORE_ON, .most = 1 };
 	struct peer peer;
 	struct live in_session;
@@ -268,6 +272,9 @@ static void decide(struct world *world, const char *room)
 	peer.order_last = true;
 	peer.name_origin = NAME_GIVEN;
 	peer.new_name = SLICE("Ada (2)");
+	peer.consented = 1764500000000;
+	peer.withdrawn = 1764500001234;
+	peer.consent_text = SLICE("en-1");
 	ck_assert(live_order_out(&call, &ending.room, &peer, LEAVE_FULL, SLICE("why"), &fault) &&
 		  revocation_add(&call, &ending.room, SLICE("e1"), LEAVE_REMOVED, SLICE("why"),
 				 &fault) &&
