@@ -119,6 +119,7 @@ async function calls() {
 	await recordings.recorded_people();
 	await recordings.recorded_sizes();
 	await recordings.recorded_changes();
+	await recordings.recorded_consent();
 	await recordings.recorded_chunks();
 	await recordings.recorded_ends();
 }

@@ -19,6 +19,7 @@ function prepare() {
 		constructor(stream, options) {
 			super(stream, options);
 			Object.assign(globalThis, { recorded_stream: stream, recorded_options: options });
+			globalThis.watch?.(stream);
 		}
 	};
 	fake.paint = (canvas, owner, source) => {
@@ -36,10 +37,13 @@ function prepare() {
 		setInterval(draw, owner.noise ? 40 : 500);
 	};
 	const context = new AudioContext();
-	fake.tone = () => {
+	fake.tone = ({ pitch = 440, loud = 1 }) => {
 		const tone = context.createOscillator();
+		const volume = context.createGain();
 		const out = context.createMediaStreamDestination();
-		tone.connect(out);
+		tone.frequency.value = pitch;
+		volume.gain.value = loud;
+		tone.connect(volume).connect(out);
 		tone.start();
 		return out.stream.getAudioTracks()[0];
 	};
@@ -244,6 +248,10 @@ export const recorded_people = () =>
 			["asked", { consent: "asked" }, [["Mara", { attributes: { role: "guest", ...yes } }], ["Ola", {}]], "Mara"],
 			["required", { consent: "required" }, [["Mara", {}], ["Ola", { attributes: { role: "guest", ...yes } }]], "Ola"],
 			["an empty consent is none", { consent: "required" }, [["Mara", { attributes: { role: "guest", consent: "" } }]], ""],
+			["a consent is a time", { consent: "required" }, [["Mara", { attributes: { role: "guest", consent: "true" } }], ["Ola", { attributes: { consent: "01" } }]], ""],
+			["a telephone agrees to nothing", { consent: "asked" }, [["Phone", { kind: 3, attributes: yes }], ["Ola", { kind: 0, attributes: yes }]], "Ola"],
+			["nor does a stream", { consent: "asked" }, [["Stream", { kind: 1, attributes: yes }]], ""],
+			["a word of later versions asks", { consent: "sworn" }, [["Mara", {}], ["Ola", { attributes: yes }]], "Ola"],
 			["roles", { roles: ["host"] }, [["Mara", { attributes: { role: "host" } }], ["Ola", {}]], "Mara"],
 			["a telephone has no role", { roles: ["host"] }, [["Phone", { attributes: {} }]], ""],
 			["all roles, with a telephone", {}, [["Phone", { attributes: {} }]], "Phone"],
@@ -391,6 +399,158 @@ export const recorded_changes = () =>
 			back();
 			fake.room.emit("Reconnected");
 		});
+		await shut(page);
+	});
+
+/** The people of whom every picture and every sound is looked through: their colours and their tones. */
+const SEEN = { Mara: ["#a02020", 1000], Ola: ["#2020a0", 2300], screen: ["#208020", 0], Twin: ["#a0a020", 3100] };
+
+/** What runs in the page before a recording: keeps of each picture and each 10 ms of sound whom it has. */
+function look_through(people) {
+	globalThis.seen = { pictures: [], sounds: [], wished: [] };
+	const canvas = new OffscreenCanvas(64, 48);
+	const pen = canvas.getContext("2d", { willReadFrequently: true });
+	const colours = Object.entries(people).map(([name, [colour]]) => [name, [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))]);
+	function in_picture(picture) {
+		pen.drawImage(picture, 0, 0, 64, 48);
+		const { data } = pen.getImageData(0, 0, 64, 48);
+		const has = (wanted) => {
+			let n = 0;
+			for (let i = 0; i < data.length; i += 4) if (wanted.every((value, c) => Math.abs(data[i + c] - value) < 24)) n += 1;
+			return n > 8;
+		};
+		return colours.filter(([, wanted]) => has(wanted)).map(([name]) => name);
+	}
+	function in_sound(sound) {
+		const samples = new Float32Array(sound.numberOfFrames);
+		sound.copyTo(samples, { planeIndex: 0, format: "f32-planar" });
+		const loud = (pitch) => {
+			let [x, y] = [0, 0];
+			samples.forEach((value, i) => {
+				const turn = (2 * Math.PI * pitch * i) / sound.sampleRate;
+				x += value * Math.cos(turn);
+				y += value * Math.sin(turn);
+			});
+			return (2 * Math.hypot(x, y)) / samples.length;
+		};
+		return Object.entries(people).filter(([, [, pitch]]) => pitch > 0 && loud(pitch) > 0.04).map(([name]) => name);
+	}
+	async function read(track, keep) {
+		const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
+		for (;;) {
+			const { value, done } = await reader.read();
+			if (done) return;
+			keep(value);
+			value.close();
+		}
+	}
+	globalThis.watch = (stream) => {
+		read(stream.getVideoTracks()[0], (picture) => seen.pictures.push(in_picture(picture).join()));
+		read(stream.getAudioTracks()[0], (sound) => seen.sounds.push(in_sound(sound).join()));
+	};
+	/** Somebody comes; what is asked of the media server is kept. */
+	globalThis.come = (room, sid, name, attributes, sources) => {
+		const [colour, pitch] = people[name];
+		const one = room.come(sid, name, [], { attributes: { role: "guest", ...attributes }, colour, pitch, loud: 0.2 });
+		for (const source of sources) {
+			const publication = one.add(source);
+			const ask = publication.setSubscribed;
+			publication.setSubscribed = (yes) => {
+				seen.wished.push(`${name} ${source} ${yes}`);
+				ask(yes);
+			};
+			room.emit("TrackPublished", publication, one);
+		}
+	};
+	globalThis.change = (sid, attributes) => {
+		const one = fake.room.remoteParticipants.get(sid);
+		one.attributes = attributes;
+		fake.room.emit("ParticipantAttributesChanged", attributes, one);
+	};
+}
+
+/** No picture and no sound has anything of somebody who has not agreed, at any time. */
+export const recorded_consent = () =>
+	recorder_group("consent in a recording", async (own) => {
+		const look = { ...LOOK, consent: "required" };
+		const { page, hear } = await open_recorder(own);
+		await page.evaluate(look_through, SEEN);
+		await page.evaluate(() => {
+			globalThis.let_in = async () => "PA_recorder";
+			fake.first = (room) => {
+				come(room, "PA_2", "Ola", {}, ["microphone", "camera", "screen_share"]);
+				come(room, "PA_1", "Mara", { consent: "1764500000" }, ["microphone", "camera"]);
+			};
+		});
+		await start(page, look);
+		await hear(people(1));
+		const seen = () => page.evaluate(() => globalThis.seen);
+		/** Waits until pictures and sounds have exactly these, some times after one another. */
+		const until = (pictures, sounds) =>
+			page.waitForFunction(
+				(wanted) => ["pictures", "sounds"].every((kind, i) => seen[kind].length > 20 && seen[kind].slice(-12).every((one) => one === wanted[i])),
+				[pictures, sounds],
+				{ timeout: 20000 },
+			);
+		const has = (list, name) => list.filter((one) => one.split(",").includes(name)).length;
+		await until("Mara", "Mara");
+		const first = await seen();
+		ok("from the first picture on, who has not agreed is in none", has(first.pictures, "Ola") + has(first.pictures, "screen") === 0, first.pictures.length);
+		ok("nor in any sound", has(first.sounds, "Ola") === 0, first.sounds.length);
+		ok("nothing of them is asked for", !first.wished.some((one) => /Ola .* true/.test(one)), first.wished.join());
+
+		/** Does something after which somebody must not be in the recording: what is on its way may be. */
+		async function gone(name, act, value, pictures, sounds, whom = "Ola") {
+			const before = await page.evaluate(([text, value]) => {
+				(0, eval)(`(${text})`)(value);
+				return [seen.pictures.length, seen.sounds.length];
+			}, [String(act), value]);
+			await until(pictures, sounds);
+			const after = await seen();
+			const late = [has(after.pictures.slice(before[0]), whom), has(after.sounds.slice(before[1]), whom)];
+			ok(`${name}: with the next picture`, late[0] <= 5, late);
+			ok(`${name}: and the next sound`, late[1] <= 30, late);
+			// Without a tile nothing is left to be drawn later.
+			ok(`${name}: no tile`, !(await shown(page)).some((one) => one.startsWith(whom)), await shown(page));
+		}
+		const all = ["Mara,Ola,screen", "Mara,Ola"];
+		const agree = () => page.evaluate(() => change("PA_2", { role: "guest", consent: "1764500001" }));
+		await agree();
+		await until(...all);
+		ok("who agrees is seen and heard, with the screen", true);
+		await gone("withdrawn", () => change("PA_2", { role: "guest" }), null, "Mara", "Mara");
+		await agree();
+		await until(...all);
+		await page.evaluate(() => come(fake.room, "PA_3", "Twin", { user_id: "ola" }, ["microphone", "camera"]));
+		await until(...all);
+		const twin = await seen();
+		ok("another connection of the same person agrees by itself", has(twin.pictures, "Twin") + has(twin.sounds, "Twin") === 0 && !twin.wished.some((one) => /Twin .* true/.test(one)));
+		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		ok("where nobody is asked, everybody is in it", true);
+		await gone("another look", (next) => anteroom_look(next), { ...look, consent: "asked" }, ...all, "Twin");
+		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		await page.evaluate(() => fake.room.emit("SignalReconnecting"));
+		await gone("another look while the connection is made again", (next) => anteroom_look(next), look, ...all, "Twin");
+		await page.evaluate(() => fake.room.emit("Reconnected"));
+		await until(...all);
+		await gone("withdrawn while the connection is made again", () => {
+			fake.room.emit("SignalReconnecting");
+			change("PA_2", { role: "guest" });
+		}, null, "Mara", "Mara");
+		await page.evaluate(() => fake.room.emit("Reconnected"));
+		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		// The connection is made anew: the library knows nobody, and the tiles stay.
+		await page.evaluate(() => {
+			fake.room.emit("Reconnecting");
+			fake.room.remoteParticipants.clear();
+			fake.room.emit("ParticipantDisconnected");
+		});
+		ok("while the connection is made anew, people stay", (await shown(page)).length === 4, await shown(page));
+		await page.evaluate((next) => anteroom_look(next), look);
+		ok("and who has not agreed is gone all the same", (await shown(page)).join() === "Mara", await shown(page));
 		await shut(page);
 	});
 

@@ -13,18 +13,21 @@ import { seats } from "../call/quality.js";
 
 // People who are drawn and heard at once.
 const MOST = 25;
-// What LiveKit calls participants that are no people: those that record, and agents.
+// What LiveKit calls participants: people, and those that are none: what records, and agents.
+const PERSON = 0;
 const EGRESS = 2;
 const AGENT = 4;
+// When somebody has agreed, in seconds since 1970, as the service writes it.
+const TIME = /^[1-9]\d*$/;
 
 /**
  * Returns true if a recording may have somebody in it: whoever has not agreed is neither seen nor heard where people
- * are asked.
+ * are asked. Nobody asks a telephone or a stream.
  * @param {Look} look @param {any} one a participant of the library
  */
-export function may_be_recorded({ consent = "notice", roles, test = false }, { kind, permissions, attributes }) {
+export function may_be_recorded({ consent = "notice", roles, test = false }, { kind = PERSON, permissions, attributes }) {
 	if (test || kind === EGRESS || kind === AGENT || permissions?.hidden) return false;
-	if (consent !== "notice" && !attributes.consent) return false;
+	if (consent !== "notice" && !(kind === PERSON && TIME.test(attributes.consent ?? ""))) return false;
 	return !roles || roles.includes(attributes.role ?? "");
 }
 

@@ -50,10 +50,10 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	const event = lk.RoomEvent;
 	const sound = mix(fail);
 	const recorded = cast();
-	/** Who is recorded, by the server's ID of the stay. @type {Set<string>} */
-	let ids = new Set();
+	/** Who is recorded, by the server's ID of the stay, as the library knows them. @type {Map<string, any>} */
+	let ids = new Map();
 	let told = -1;
-	/** While the connection is made again, the library knows nobody: people stay where they are. */
+	/** While the connection is made again, the library may know nobody: people stay where they are, and nobody comes. */
 	let is_away = false;
 	const may = (/** @type {any} */ one) => may_be_recorded(look, one);
 
@@ -100,9 +100,9 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	}
 	/** Takes up who is there, and what of them is received. */
 	function update() {
-		if (is_away) return;
-		people = recorded.of(others.people(may).filter((one) => one.publishes));
-		ids = new Set(people.map((one) => one.id));
+		people = is_away ? people.filter(({ id }) => may(ids.get(id))) : recorded.of(others.people(may).filter((one) => one.publishes));
+		const known = new Map([...room.remoteParticipants.values()].map((one) => [one.sid, one]));
+		ids = new Map(people.map(({ id }) => [id, known.get(id) ?? ids.get(id)]));
 		draw();
 		others.subscribe_all();
 		hear();
