@@ -242,15 +242,14 @@ export const recorded_picture = (browser) =>
 /** Who is drawn and heard, by what people have said and by whom the recording may hear. */
 export const recorded_people = () =>
 	recorder_group("the people of a recording", async (own) => {
-		const yes = { consent: "1764500000" };
+		const yes = { entry: "e1", consent: "1764500000" };
 		for (const [name, look, people_inside, expected] of [
 			["all", {}, [["Mara", {}], ["Ola", {}]], "Mara,Ola"],
 			["asked", { consent: "asked" }, [["Mara", { attributes: { role: "guest", ...yes } }], ["Ola", {}]], "Mara"],
 			["required", { consent: "required" }, [["Mara", {}], ["Ola", { attributes: { role: "guest", ...yes } }]], "Ola"],
 			["an empty consent is none", { consent: "required" }, [["Mara", { attributes: { role: "guest", consent: "" } }]], ""],
-			["a consent is a time", { consent: "required" }, [["Mara", { attributes: { role: "guest", consent: "true" } }], ["Ola", { attributes: { consent: "01" } }]], ""],
-			["a telephone agrees to nothing", { consent: "asked" }, [["Phone", { kind: 3, attributes: yes }], ["Ola", { kind: 0, attributes: yes }]], "Ola"],
-			["nor does a stream", { consent: "asked" }, [["Stream", { kind: 1, attributes: yes }]], ""],
+			["a consent is a time", { consent: "required" }, [["Mara", { attributes: { ...yes, consent: "true" } }], ["Ola", { attributes: { ...yes, consent: "01" } }]], ""],
+			["who was not let in by the service agrees to nothing", { consent: "asked" }, [["Phone", { kind: 3, attributes: { consent: "1764500000" } }], ["Ola", { kind: 0, attributes: yes }]], "Ola"],
 			["a word of later versions asks", { consent: "sworn" }, [["Mara", {}], ["Ola", { attributes: yes }]], "Ola"],
 			["roles", { roles: ["host"] }, [["Mara", { attributes: { role: "host" } }], ["Ola", {}]], "Mara"],
 			["a telephone has no role", { roles: ["host"] }, [["Phone", { attributes: {} }]], ""],
@@ -306,7 +305,7 @@ export const recorded_changes = () =>
 	recorder_group("changes in a recording", async (own) => {
 		const { page, told, hear } = await recording(own, { consent: "asked" });
 		await page.evaluate(() => {
-			fake.room.come("PA_1", "Mara", ["microphone", "camera"], { attributes: { role: "host", consent: "1", user_id: "mara" } });
+			fake.room.come("PA_1", "Mara", ["microphone", "camera"], { attributes: { role: "host", entry: "e1", consent: "1", user_id: "mara" } });
 			fake.room.come("PA_2", "Ola", ["microphone", "camera", "screen_share", "screen_share_audio"]);
 			globalThis.change = (sid, attributes) => {
 				const one = fake.room.remoteParticipants.get(sid);
@@ -316,12 +315,12 @@ export const recorded_changes = () =>
 		});
 		await hear(people(1));
 		ok("a screen of somebody who has not agreed is not shown", (await page.locator(".tile.screen").count()) === 0);
-		await page.evaluate(() => change("PA_2", { role: "guest", consent: "2" }));
+		await page.evaluate(() => change("PA_2", { role: "guest", entry: "e2", consent: "2" }));
 		await hear(people(2));
 		await page.waitForSelector(".tile.screen");
 		ok("who agrees is in it, with the screen", (await received(page)).includes("Ola screen_share,Ola screen_share_audio"), await received(page));
 		const at_once = await page.evaluate(() => {
-			change("PA_2", { role: "guest" });
+			change("PA_2", { role: "guest", entry: "e2" });
 			const wanted = [...fake.room.remoteParticipants.get("PA_2").trackPublications.values()].filter((one) => one.isDesired).length;
 			return [wanted, document.querySelectorAll(".tile").length].join();
 		});
@@ -333,7 +332,7 @@ export const recorded_changes = () =>
 				n += 1;
 				return real(...of);
 			};
-			for (let i = 0; i < 2000; i++) change("PA_1", { role: "host", consent: "1", user_id: "mara", mood: String(i) });
+			for (let i = 0; i < 2000; i++) change("PA_1", { role: "host", entry: "e1", consent: "1", user_id: "mara", mood: String(i) });
 			globalThis.getComputedStyle = real;
 			return n;
 		});
@@ -478,8 +477,8 @@ export const recorded_consent = () =>
 		await page.evaluate(() => {
 			globalThis.let_in = async () => "PA_recorder";
 			fake.first = (room) => {
-				come(room, "PA_2", "Ola", {}, ["microphone", "camera", "screen_share"]);
-				come(room, "PA_1", "Mara", { consent: "1764500000" }, ["microphone", "camera"]);
+				come(room, "PA_2", "Ola", { entry: "e2" }, ["microphone", "camera", "screen_share"]);
+				come(room, "PA_1", "Mara", { entry: "e1", consent: "1764500000" }, ["microphone", "camera"]);
 			};
 		});
 		await start(page, look);
@@ -514,14 +513,21 @@ export const recorded_consent = () =>
 			ok(`${name}: no tile`, !(await shown(page)).some((one) => one.startsWith(whom)), await shown(page));
 		}
 		const all = ["Mara,Ola,screen", "Mara,Ola"];
-		const agree = () => page.evaluate(() => change("PA_2", { role: "guest", consent: "1764500001" }));
+		let time = 1764500001;
+		const agree = () => page.evaluate((consent) => change("PA_2", { role: "guest", entry: "e2", consent }), String(time++));
 		await agree();
 		await until(...all);
 		ok("who agrees is seen and heard, with the screen", true);
-		await gone("withdrawn", () => change("PA_2", { role: "guest" }), null, "Mara", "Mara");
+		await gone("withdrawn", () => change("PA_2", { role: "guest", entry: "e2", consent: "" }), null, "Mara", "Mara");
+		await page.evaluate(() => change("PA_2", { role: "guest", entry: "e2", consent: "1764500001" }));
+		ok("what was withdrawn does not count again", (await shown(page)).join() === "Mara", await shown(page));
+		await page.evaluate(() => come(fake.room, "PA_4", "Ola", { entry: "e2", consent: "1764500001" }, ["microphone", "camera"]));
+		await until("Mara", "Mara");
+		await page.evaluate(() => fake.room.go("PA_4"));
+		ok("nor for another stay by the same entry", true);
 		await agree();
 		await until(...all);
-		await page.evaluate(() => come(fake.room, "PA_3", "Twin", { user_id: "ola" }, ["microphone", "camera"]));
+		await page.evaluate(() => come(fake.room, "PA_3", "Twin", { entry: "e3", user_id: "ola" }, ["microphone", "camera"]));
 		await until(...all);
 		const twin = await seen();
 		ok("another connection of the same person agrees by itself", has(twin.pictures, "Twin") + has(twin.sounds, "Twin") === 0 && !twin.wished.some((one) => /Twin .* true/.test(one)));
@@ -537,7 +543,7 @@ export const recorded_consent = () =>
 		await until(...all);
 		await gone("withdrawn while the connection is made again", () => {
 			fake.room.emit("SignalReconnecting");
-			change("PA_2", { role: "guest" });
+			change("PA_2", { role: "guest", entry: "e2" });
 		}, null, "Mara", "Mara");
 		await page.evaluate(() => fake.room.emit("Reconnected"));
 		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });

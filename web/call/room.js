@@ -44,6 +44,8 @@ const KBIT = 1000;
 const UNKNOWN = 300;
 // Packets of texts that are kept until the chat is loaded.
 const EARLY = 200;
+// When somebody agreed to be recorded, in seconds since 1970, as the service writes it.
+const AGREED = /^[1-9]\d{0,11}$/;
 // Tracks of a kind that are received of one person: a microphone and the sound of a screen, a camera and a screen.
 const MOST = 2;
 // Milliseconds before each attempt to connect again: five minutes. The library alone gives up after 44 seconds.
@@ -67,6 +69,13 @@ export function object_of(text) {
 		return null;
 	}
 }
+
+/**
+ * Returns when somebody agreed to be recorded, or 0. Only the service writes that, for people that it has let in:
+ * telephones and streams are not asked.
+ * @param {any} one a participant of the library @returns {number}
+ */
+export const agreed_at = ({ attributes: { entry, consent = "" } }) => (entry && AGREED.test(consent) ? Number(consent) : 0);
 
 /**
  * Returns the others in a room, which the caller connects.

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { seats } from "../call/quality.js";
+import { agreed_at } from "../call/room.js";
 
 /**
  * What the service says of a recording: its picture, bit rates in kbit/s, whether people have to agree, which roles are
@@ -13,21 +14,38 @@ import { seats } from "../call/quality.js";
 
 // People who are drawn and heard at once.
 const MOST = 25;
-// What LiveKit calls participants: people, and those that are none: what records, and agents.
-const PERSON = 0;
+// What LiveKit calls participants that are no people: those that record, and agents.
 const EGRESS = 2;
 const AGENT = 4;
-// When somebody has agreed, in seconds since 1970, as the service writes it.
-const TIME = /^[1-9]\d*$/;
+
+/**
+ * Returns what knows whether people agree to be recorded. A consent that was withdrawn never counts again for that
+ * entry, even if the media server takes it from an older token: who agrees again gets a greater time.
+ */
+export function consents() {
+	/** The greatest times, by entry: seen, and withdrawn. @type {Map<string, number>} */
+	const seen = new Map();
+	/** @type {Map<string, number>} */
+	const withdrawn = new Map();
+	/** Looks whether somebody agrees; has to be called at each change. @param {any} one a participant of the library */
+	return function (one) {
+		const { entry = "" } = one.attributes;
+		const time = agreed_at(one);
+		const before = seen.get(entry) ?? 0;
+		if (time > before) seen.set(entry, time);
+		if (time === 0 && before > 0) withdrawn.set(entry, before);
+		return time > (withdrawn.get(entry) ?? 0);
+	};
+}
 
 /**
  * Returns true if a recording may have somebody in it: whoever has not agreed is neither seen nor heard where people
- * are asked. Nobody asks a telephone or a stream.
- * @param {Look} look @param {any} one a participant of the library
+ * are asked.
+ * @param {Look} look @param {any} one a participant of the library @param {boolean} agrees
  */
-export function may_be_recorded({ consent = "notice", roles, test = false }, { kind = PERSON, permissions, attributes }) {
+export function may_be_recorded({ consent = "notice", roles, test = false }, { kind, permissions, attributes }, agrees) {
 	if (test || kind === EGRESS || kind === AGENT || permissions?.hidden) return false;
-	if (consent !== "notice" && !(kind === PERSON && TIME.test(attributes.consent ?? ""))) return false;
+	if (consent !== "notice" && !agrees) return false;
 	return !roles || roles.includes(attributes.role ?? "");
 }
 

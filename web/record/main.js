@@ -7,7 +7,7 @@
 import { watch_flow } from "../call/flow.js";
 import { library } from "../call/library.js";
 import { STAYS, others_of } from "../call/room.js";
-import { cast, may_be_recorded } from "./cast.js";
+import { cast, consents, may_be_recorded } from "./cast.js";
 import { mix } from "./mix.js";
 import { picture } from "./picture.js";
 import { recorder } from "./recorder.js";
@@ -55,7 +55,8 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	let told = -1;
 	/** While the connection is made again, the library may know nobody: people stay where they are, and nobody comes. */
 	let is_away = false;
-	const may = (/** @type {any} */ one) => may_be_recorded(look, one);
+	const agrees = consents();
+	const may = (/** @type {any} */ one) => may_be_recorded(look, one, agrees(one));
 
 	const image = sees
 		? await picture(first, {
@@ -127,7 +128,7 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	});
 	// Whoever withdraws is gone with the next picture. All else is gathered, whatever somebody changes all the time.
 	for (const one of [event.ParticipantAttributesChanged, event.ParticipantPermissionsChanged]) {
-		room.on(one, (/** @type {any} */ _, /** @type {any} */ who) => ids.has(who?.sid) && !may(who) && update());
+		room.on(one, (/** @type {any} */ _, /** @type {any} */ who) => who !== room.localParticipant && !may(who) && ids.has(who.sid) && update());
 	}
 
 	/** Keeps a text that everyone got. @param {{ peer_id: string, name: string, user_id: string, roles: string, message: string }} text */
