@@ -8,6 +8,7 @@ import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
 import * as chats from "./chat.js";
+import * as consented from "./consent.js";
 import * as comforts from "./comfort.js";
 import * as connections from "./connection.js";
 import * as embedded from "./embed.js";
@@ -115,6 +116,9 @@ async function calls() {
 	await recorded.views_of_recording(browser);
 	await recorded.recordings_at_join(browser);
 	await recorded.recordings_in_console(browser);
+	await consented.consent_at_join(browser);
+	await consented.consent_kept(browser);
+	await consented.views_of_consent(browser);
 	await recordings.recorded_picture(browser);
 	await recordings.recorded_people();
 	await recordings.recorded_sizes();
@@ -193,7 +197,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);

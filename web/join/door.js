@@ -145,4 +145,4 @@ export function at_the_door({ waiter, after, words, choices, knock, denied }) {
 }
 
 // What the service says when an admitted person cannot come in after all; other reasons were written by a host.
-const SERVICE = /^(Ro(om|le) (is|admits|code) |Banned from |Removed from )/;
+const SERVICE = /^(Ro(om|le) (is|admits|code) |Banned from |Removed from |Consent to )/;

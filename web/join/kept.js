@@ -8,8 +8,11 @@ import { tab_storage } from "../lib/storage.js";
 /** What was joined with a code, and which devices were on. The name of the room is the one that people see.
  * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, title?: string, publishParams: any },
  *   token: string, room_id: string, name: string, audio: boolean, video: boolean, embed?: string[] | undefined,
- *   rejoins?: number, rejoined_at?: number, room_state?: import("./inside.js").State,
- *   hides_me?: boolean, fewer?: boolean }} Entry `hides_me` and `fewer`: your own picture is hidden, few videos are shown */
+ *   rejoins?: number, rejoined_at?: number, room_state?: import("./inside.js").State, consent?: Consent,
+ *   hides_me?: boolean, fewer?: boolean }} Entry `consent` if the person was asked; `hides_me` and `fewer`: your own picture
+ *   is hidden, few videos are shown */
+/** Whether somebody agrees to be recorded, and the version of the sentence.
+ * @typedef {{ consent: boolean, consent_text?: string }} Consent */
 
 const KEY = "call";
 // The page before a reload may take a moment to let go of its call: attempts, and milliseconds between them.
@@ -66,6 +69,21 @@ export function kept_waiter() {
 	const waiter = tab_storage.get_json(WAITING);
 	return waiter?.path === location.pathname && Date.now() - waiter.at < FORGOTTEN ? waiter : null;
 }
+
+const CONSENT = "consent";
+
+/**
+ * Keeps for this tab whether somebody agrees to be recorded in the room of a code; returns what the service is told.
+ * @param {string} code @param {string} version of the sentence @param {boolean} agrees @returns {Consent}
+ */
+export function keep_consent(code, version, agrees) {
+	if (agrees) tab_storage.set(CONSENT, `${code} ${version}`);
+	else tab_storage.remove(CONSENT);
+	return agrees ? { consent: true, consent_text: version } : { consent: false };
+}
+
+/** Whether somebody has agreed to this version of the sentence before. @param {string} code @param {string} version */
+export const has_consented = (code, version) => tab_storage.get(CONSENT) === `${code} ${version}`;
 
 const BROWSER = "browser";
 /** @type {(() => Storage)[]} either may be blocked or full */

@@ -9,7 +9,7 @@ import { face } from "../lib/face.js";
 import { browser_storage, tab_storage } from "../lib/storage.js";
 import { code_of, wrong_character } from "./code.js";
 import { devices } from "./devices.js";
-import { browser_id, claim, forget, keep, kept, kept_waiter, rejoins_of, wait_to_rejoin } from "./kept.js";
+import { browser_id, claim, forget, has_consented, keep, keep_consent, kept, kept_waiter, rejoins_of, wait_to_rejoin } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
 
 /**
@@ -28,6 +28,7 @@ import { moment, words_of_page } from "./words.js";
  * @property {import("./inside.js").State} [room_state] with `inside`
  * @property {"running" | "automatic"} [recording] if the call is recorded, or will be
  * @property {"running" | "automatic"} [streaming]
+ * @property {"asked" | "required"} [consent] if people are asked whether they agree to that; "required": nobody joins without
  * @property {true} [recordings] if the code lists what was recorded in the room
  * @property {string | null} [etag] of this description
  */
@@ -42,6 +43,8 @@ const SHORTEST_WAIT = 5;
 const DAY = 86400000;
 // Milliseconds until the code of the call is loaded, at the latest.
 const IDLE = 1500;
+// What the service says to somebody who has to agree to be recorded.
+const CONSENT_NEEDED = "Consent to recording is needed";
 // People whose faces are shown, and who are named, if not more are inside.
 const NAMES = 3;
 // Seconds until a page that was loaded again asks about its ticket: the devices are started meanwhile.
@@ -211,6 +214,8 @@ function refused(error, code) {
 			return stop(words.locked_title, words.locked, again);
 		case "Role admits nobody":
 			return stop(words.nobody_title, words.nobody);
+		case CONSENT_NEEDED:
+			return again();
 		case "Room is disabled":
 		case "room is disabled":
 			return stop(words.off_title, words.room_off, again);
@@ -316,6 +321,40 @@ function show_inside({ code, call, inside, room_state: state, etag = null }, sig
 }
 
 /**
+ * Asks whether somebody agrees to be recorded. An answer is kept for the next time that this tab opens the page.
+ * @param {string} code @param {boolean} is_required whether nobody joins without
+ */
+function consent_box(code, is_required) {
+	const { text, version, missing, ...hints } = words.consent;
+	const input = h("input", {
+		type: "checkbox",
+		id: "consent",
+		checked: has_consented(code, version),
+		"aria-required": is_required ? "true" : null,
+		"aria-describedby": "consent-hint consent-fault",
+	});
+	const fault = h("p.fault", { id: "consent-fault", role: "alert", hidden: true });
+	input.addEventListener("change", () => {
+		keep_consent(code, version, input.checked);
+		fault.hidden = true;
+		input.removeAttribute("aria-invalid");
+	});
+	return {
+		element: h("div.consent", null, input, h("label", { for: "consent" }, text), h("p.hint", { id: "consent-hint" }, is_required ? hints.required : hints.asked), fault),
+		/** What is sent with the join. */
+		answer: () => keep_consent(code, version, input.checked),
+		lacks: () => is_required && !input.checked,
+		/** Says that nobody joins without. */
+		complain() {
+			put(fault, icon("warning"), missing);
+			fault.hidden = false;
+			input.setAttribute("aria-invalid", "true");
+			input.focus();
+		},
+	};
+}
+
+/**
  * Shows the form to join a room: name and devices.
  * @param {Described} what @param {import("./kept.js").Waiter | null} [waiter] who waited in this tab before a reload
  */
@@ -353,6 +392,7 @@ function enter(what, waiter = null) {
 		put(foot, icon(asks ? "person" : "lock"), asks ? words.asks_first : words.nothing_sent);
 	}
 	draw_admission();
+	let consent = what.consent && consent_box(what.code, what.consent === "required");
 	const gone = new AbortController();
 	const inside = show_inside(what, gone.signal);
 	const end = [what.closes_at, what.expires_at].filter((one) => one !== undefined).sort()[0];
@@ -385,6 +425,7 @@ function enter(what, waiter = null) {
 		parts.choices,
 		trouble,
 		told,
+		consent && consent.element,
 		button,
 		foot,
 		!tab_storage.works() && h("p.hint.foot", null, icon("info"), words.not_kept),
@@ -395,7 +436,7 @@ function enter(what, waiter = null) {
 	async function exchange(text) {
 		const wait = what.admission === "ask" ? { wait: true, browser: browser_id() } : {};
 		try {
-			return (await call("POST", "/v2/token", { body: { code: what.code, name: text, ...wait } })).data;
+			return (await call("POST", "/v2/token", { body: { code: what.code, name: text, ...wait, ...(consent && consent.answer()) } })).data;
 		} catch (error) {
 			if (!(error instanceof Refusal && error.message === "Admission is needed")) throw error;
 		}
@@ -425,6 +466,7 @@ function enter(what, waiter = null) {
 			audio: media.audio !== null,
 			video: media.video !== null,
 			embed: what.embed,
+			...(consent && { consent: consent.answer() }),
 			...(what.room_state && { room_state: what.room_state }),
 		};
 		keep(entry);
@@ -465,6 +507,15 @@ function enter(what, waiter = null) {
 	}
 	/** Shows why the person cannot join. @param {unknown} error */
 	function fail(error) {
+		if (error instanceof Refusal && error.message === CONSENT_NEEDED) {
+			// The room asks for more than when this page was opened.
+			if (!form.isConnected) return void describe(what.code);
+			if (consent) consent.element.remove();
+			consent = consent_box(what.code, true);
+			what.consent = "required";
+			button.before(consent.element);
+			return consent.complain();
+		}
 		if (error instanceof Refusal && [403, 404, 429].includes(error.status)) {
 			parts.stop();
 			refused(error, what.code);
@@ -490,6 +541,7 @@ function enter(what, waiter = null) {
 			return;
 		}
 		if (button.getAttribute("aria-busy") === "true") return;
+		if (consent?.lacks()) return consent.complain();
 		performance.mark("press");
 		if (!what.name) browser_storage.set("name", text);
 		button.setAttribute("aria-busy", "true");
@@ -559,10 +611,10 @@ async function come_back(entry, steal = false) {
 		page.stop({ symbol: "people", title: words.open_title, text: words.open, retry: words.use_here, again });
 		return;
 	}
-	const { token, name } = entry;
+	const { token, name, consent } = entry;
 	try {
 		const [{ data }, { begin }] = await Promise.all([
-			call("POST", "/v2/token/join", { token, body: { name } }),
+			call("POST", "/v2/token/join", { token, body: { name, ...consent } }),
 			load_call(),
 		]);
 		keep(entry);

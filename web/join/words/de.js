@@ -71,6 +71,14 @@ const words = {
 		recording: { running: "Dieser Anruf wird aufgenommen.", automatic: "Dieser Anruf wird von Anfang an aufgenommen." },
 		streaming: { running: "Dieser Anruf wird live übertragen.", automatic: "Dieser Anruf wird von Anfang an live übertragen." },
 	},
+	consent: {
+		text: "Dieser Anruf kann aufgenommen oder live übertragen werden. Ich stimme zu.",
+		version: "de-1",
+		asked: "Sie können auch beitreten, ohne zuzustimmen. In Aufnahmen und Übertragungen kommen Sie dann nicht vor.",
+		required:
+			"Ohne Zustimmung kann niemand diesem Anruf beitreten. Wenn Sie nicht zustimmen möchten, fragen Sie die Person, die Sie eingeladen hat.",
+		missing: "Stimmen Sie zu, um beizutreten.",
+	},
 	recordings: "Aufnahmen in diesem Raum",
 	recording: "Aufnahme",
 	recording_chat: "Chat",

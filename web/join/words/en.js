@@ -65,6 +65,14 @@ export default {
 		recording: { running: "This call is being recorded.", automatic: "This call is recorded from the start." },
 		streaming: { running: "This call is being streamed.", automatic: "This call is streamed from the start." },
 	},
+	/** Who agrees agrees to this sentence. `version` is what the service keeps of it: another sentence has another one. */
+	consent: {
+		text: "This call may be recorded or streamed. I agree.",
+		version: "en-1",
+		asked: "You can join without agreeing. Recordings and streams then leave you out.",
+		required: "Nobody can join this call without agreeing. If you do not agree, ask the people who invited you.",
+		missing: "To join, agree to be recorded or streamed.",
+	},
 	recordings: "Recordings of this room",
 	recording: "Recording",
 	recording_chat: "Chat",
