@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { close, connected, control, enter_call, make_call, open_join, title, with_library } from "./call.js";
+import { close, connected, control, enter_call, make_call, note, open_join, title, with_library } from "./call.js";
 import { SIZES, accessible, body_of, button, group, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const TEXT = "This call may be recorded or streamed. I agree.";
@@ -239,6 +239,245 @@ export const consent_kept = (browser) =>
 		stand.livekit.stop();
 	});
 
+/** The service inside, where people are asked. */
+class Inside {
+	word = "asked";
+	agreed = false;
+	may = [];
+	recordings = [];
+	/** What was sent of consent, and what else was asked for. */
+	sent = [];
+	starts = 0;
+	fails = false;
+	async serve(page) {
+		await page.route("**/me", async (route) => {
+			const response = await route.fetch();
+			if (!response.ok()) return route.fulfill({ response });
+			const me = await response.json();
+			this.me = me.peer.id;
+			const asks = this.word && { consent: this.word, agreed: this.agreed };
+			return route.fulfill({ response, json: { ...me, may: this.may, recordings: this.recordings, ...asks } });
+		});
+		await page.route("**/peers/*", async (route) => {
+			const body = body_of(route.request());
+			if (this.fails) return route.fulfill({ status: 502, json: { code: 502, message: "media server not reachable" } });
+			this.sent.push({ ...body, id: route.request().url().split("/").at(-1) });
+			this.agreed = body.consent;
+			await route.fulfill({ json: {} });
+			await this.write(page, null, body.consent ? "1764500000" : "");
+		});
+		await page.route("**/v2/recordings/room/*/start", (route) => {
+			this.starts += 1;
+			this.recordings = [this.one("running")];
+			return route.fulfill({ json: { id: "job", status: "starting" } });
+		});
+	}
+	one = (state, more = {}) => ({ type: "recording", state, since: "2026-01-01T10:00:00.000Z", by: "", name: "", ...more });
+	/** The media server has another consent of somebody; without an id, of yourself. */
+	write = (page, sid, consent) =>
+		page.evaluate(
+			([sid, consent]) => {
+				const one = sid ? fake.room.remoteParticipants.get(sid) : fake.room.localParticipant;
+				one.attributes = { ...one.attributes, entry: one.attributes.entry ?? sid, consent };
+				fake.room.emit("ParticipantAttributesChanged", { consent }, one);
+			},
+			[sid, consent],
+		);
+	/** Something changes, and people are told to ask. */
+	async change(page, more) {
+		Object.assign(this, more);
+		await page.evaluate(() => fake.room.say("anteroom", { type: "recordings" }));
+	}
+}
+async function inside_call(browser, stand, service, role = "guest", options = {}) {
+	const page = await open_join(browser, stand, stand.codes[role], options, () => {}, (one) => service.serve(one));
+	await page.waitForSelector("button.round:has([href$='#mic'])");
+	await enter_call(page, role);
+	return page;
+}
+const unrecorded = ".tile .mark:has([href$='#record-off'])";
+/** Chooses from the menu More, as soon as it has the entry. */
+async function choose(page, text) {
+	const entry = page.locator(`.menu-item:has-text("${text}")`);
+	for (;;) {
+		await page.click(control("more"));
+		await page.waitForSelector(".menu");
+		if ((await entry.count()) > 0) return entry.click();
+		await page.keyboard.press("Escape");
+	}
+}
+const entries_of_more = async (page) => {
+	await page.click(control("more"));
+	await page.waitForSelector(".menu");
+	const all = await page.locator(".menu-item").allTextContents();
+	await page.keyboard.press("Escape");
+	return all;
+};
+const marked = (page, text, place = ".recorded") => page.waitForSelector(`${place} .recorded-mark[title="${text}"]`, { state: "attached" });
+
+/** Agreeing and withdrawing in the call, who is marked, how many the recording has. */
+export const consent_in_calls = (browser) =>
+	group("consent in calls", async () => {
+		const stand = await make_call("Consent in calls");
+		const none = new Inside();
+		none.word = "";
+		const usual = await inside_call(browser, stand, none);
+		await usual.evaluate(() => fake.room.come("PA_1", "Mara"));
+		await usual.waitForSelector(".tile:has-text('Mara')");
+		ok("where nobody is asked, nobody is marked", (await usual.locator(unrecorded).count()) === 0);
+		ok("and nothing is offered", !(await entries_of_more(usual)).some((one) => /agree/.test(one)));
+		await none.change(usual, { recordings: [none.one("running")] });
+		await marked(usual, "This call is being recorded");
+		await close(usual);
+
+		const service = new Inside();
+		const page = await inside_call(browser, stand, service);
+		await page.evaluate(() => {
+			fake.room.come("PA_1", "Mara", ["camera"], { attributes: { role: "guest", entry: "e1", consent: "1764500000" } });
+			fake.room.come("PA_2", "Ola", ["camera", "screen_share"], { attributes: { role: "guest", entry: "e2" } });
+			fake.room.come("PA_3", "Phone", ["microphone"], { attributes: { consent: "1764500000" } });
+		});
+		await page.waitForFunction((selector) => document.querySelectorAll(selector).length === 4, unrecorded);
+		const who = () => page.locator(".tile").evaluateAll((all) => all.filter((one) => one.querySelector("[href$='#record-off']")).map((one) => one.querySelector(".who").textContent).sort().join());
+		ok("marked: who has not agreed, with the screen, and a telephone", (await who()) === "Ola,Ola is sharing a screen,Phone,You", await who());
+		ok("it is said to screen readers", (await page.textContent(".tile:has(.who:text-is('Ola')) .tag")).includes("not recorded"));
+		await page.click(control("people"));
+		await page.waitForSelector(".person:has-text('Ola') .person-mark[title='not recorded']");
+		ok("in the list too", (await page.locator(".person-mark[title='not recorded']").count()) === 3 && (await page.locator(".person:has-text('Mara') .person-mark[title='not recorded']").count()) === 0);
+		await accessible(page, "who is not recorded");
+		await page.keyboard.press("Escape");
+
+		await service.change(page, { recordings: [service.one("running")] });
+		await marked(page, "This call is being recorded. 1 of 4 is recorded");
+		ok("the mark says how many", (await page.textContent(".recorded .recorded-text")) === "1 of 4 is recorded");
+		await page.evaluate(() => {
+			globalThis.element = document.querySelector(".recorded .recorded-mark");
+		});
+		await service.write(page, "PA_2", "1764500009");
+		await marked(page, "This call is being recorded. 2 of 4 are recorded");
+		ok("and follows", (await who()) === "Phone,You", await who());
+		ok("the mark stays the same element", await page.evaluate(() => document.querySelector(".recorded .recorded-mark") === globalThis.element));
+		await service.change(page, { recordings: [service.one("running"), service.one("running", { type: "live" })] });
+		await marked(page, "This call is being recorded. This call is being streamed. 2 of 4 are recorded. 2 of 4 are streamed");
+		for (const state of ["starting", "paused", "interrupted"]) {
+			await service.change(page, { recordings: [service.one(state)] });
+			await page.waitForFunction((selector) => !/ of /.test(document.querySelector(selector)?.title ?? " of "), ".recorded .recorded-mark");
+		}
+		ok("nobody is counted while nothing is recorded", true);
+		await service.change(page, { recordings: [service.one("running")] });
+		await marked(page, "This call is being recorded. 2 of 4 are recorded");
+
+		// Agreeing, withdrawing.
+		await choose(page, "Agree to be recorded…");
+		await page.waitForSelector("dialog:has-text('Agree to be recorded?')");
+		ok("the sentence is the join page's", (await page.textContent(".call-dialog")).includes(TEXT));
+		ok("Enter does not agree", await page.evaluate(() => document.activeElement.textContent === "Cancel"));
+		await accessible(page, "agreeing in a call");
+		await page.keyboard.press("Enter");
+		ok("Cancel sends nothing", service.sent.length === 0);
+		await choose(page, "Agree to be recorded…");
+		await page.click(button("I agree"));
+		await page.waitForSelector(note("You have agreed to be recorded."));
+		ok("it is sent of oneself", JSON.stringify(service.sent) === JSON.stringify([{ consent: true, consent_text: "en-1", id: service.me }]), JSON.stringify(service.sent));
+		await marked(page, "This call is being recorded. 3 of 4 are recorded");
+		ok("the own mark goes", (await who()) === "Phone", await who());
+		const kept = () => page.evaluate(() => `${sessionStorage.getItem("consent")?.split(" ")[1]} ${JSON.stringify(JSON.parse(sessionStorage.getItem("call")).consent)}`);
+		ok("it is kept for the tab", (await kept()) === 'en-1 {"consent":true,"consent_text":"en-1"}', await kept());
+		service.fails = true;
+		await choose(page, "No longer agree");
+		await page.click(button("I no longer agree"));
+		await page.waitForSelector(note("That is not possible right now."));
+		ok("what the service has not taken is not kept", (await kept()).startsWith("en-1 ") && (await entries_of_more(page)).some((one) => one.startsWith("No longer agree")), await kept());
+		service.fails = false;
+		await choose(page, "No longer agree");
+		await accessible(page, "withdrawing in a call");
+		await page.click(button("I no longer agree"));
+		await page.waitForSelector(note("Recordings and streams now leave you out."));
+		ok("withdrawn", JSON.stringify(service.sent.at(-1)) === JSON.stringify({ consent: false, id: service.me }), JSON.stringify(service.sent.at(-1)));
+		await marked(page, "This call is being recorded. 2 of 4 are recorded");
+		ok("and kept for the tab", (await kept()) === 'undefined {"consent":false}', await kept());
+		const again = page.waitForRequest("**/v2/token/join");
+		await page.click(control("leave"));
+		await page.click("text=Join again");
+		ok("the next join says so", body_of(await again).consent === false);
+		await connected(page);
+		await page.waitForSelector(".recorded-mark:visible");
+
+		// The rules change, and what others record obeys none.
+		await service.change(page, { word: "" });
+		await page.waitForFunction((selector) => document.querySelectorAll(selector).length === 0, unrecorded);
+		await marked(page, "This call is being recorded");
+		ok("rules that ask no more take the marks away", !(await entries_of_more(page)).some((one) => /agree/.test(one)));
+		await service.change(page, { word: "required" });
+		await page.waitForSelector(unrecorded);
+		await service.change(page, { recordings: [] });
+		await page.waitForSelector(".recorded-mark", { state: "detached" });
+		await page.evaluate(() => {
+			fake.room.isRecording = true;
+			fake.room.emit("RecordingStatusChanged", true);
+		});
+		await page.waitForFunction((selector) => document.querySelectorAll(selector).length === 0, unrecorded);
+		ok("nobody is called unrecorded while somebody else's recorder runs", true);
+		await marked(page, "This call is being recorded");
+		await close(page);
+		stand.livekit.stop();
+	});
+
+/** Whoever presses Record is asked first. */
+export const consent_of_hosts = (browser) =>
+	group("consent of who records", async () => {
+		const stand = await make_call("Consent of hosts");
+		for (const [press, sends, starts] of [
+			["Cancel", [], 0],
+			["Start without me", [], 1],
+			["Agree and start", [true], 1],
+		]) {
+			const service = new Inside();
+			service.may = ["record"];
+			const page = await inside_call(browser, stand, service, "host");
+			await choose(page, "Record…");
+			await page.waitForSelector("dialog:has-text('You have not agreed to be recorded yet.')");
+			ok(`${press}: the sentence is there`, (await page.textContent(".call-dialog")).includes(TEXT));
+			if (press === "Cancel") {
+				ok("Enter neither agrees nor starts", await page.evaluate(() => document.activeElement.textContent === "Cancel"));
+				await accessible(page, "before a recording, without consent");
+			}
+			await page.click(button(press));
+			if (starts) await page.waitForSelector(".recorded button.recorded-mark");
+			ok(`${press}: what is sent`, service.sent.map((one) => one.consent).join() === sends.join() && service.starts === starts, JSON.stringify(service.sent));
+			const title = `This call is being recorded. ${sends.length} of 1 ${sends.length === 1 ? "is" : "are"} recorded`;
+			if (starts) await marked(page, title);
+			if (press === "Start without me") {
+				await page.click("button.recorded-mark:visible");
+				await page.click(".menu-item:has-text('Agree to be recorded…')");
+				await page.click(button("I agree"));
+				await marked(page, "This call is being recorded. 1 of 1 is recorded");
+				ok("the mark offers to agree later", service.sent.length === 1);
+				ok("and has its name", (await page.getAttribute(".recorded button.recorded-mark", "aria-label")) === "This call is being recorded. 1 of 1 is recorded. Recording options");
+			}
+			await close(page);
+		}
+		const failing = new Inside();
+		Object.assign(failing, { may: ["record"], fails: true });
+		const page = await inside_call(browser, stand, failing, "host");
+		await choose(page, "Record…");
+		await page.click(button("Agree and start"));
+		await page.waitForSelector(note("That is not possible right now."));
+		ok("without the consent that was wished for nothing starts", failing.starts === 0);
+		await close(page);
+		const agreed = new Inside();
+		Object.assign(agreed, { may: ["record"], agreed: true });
+		const other = await inside_call(browser, stand, agreed, "host");
+		await choose(other, "Record…");
+		await other.waitForSelector("dialog:has-text('People who have not agreed are left out.')");
+		ok("who has agreed is not asked again", (await other.locator("dialog:has-text('You have not agreed')").count()) === 0);
+		await other.keyboard.press("Enter");
+		await other.waitForSelector(".recorded-mark:visible");
+		ok("and starts with Enter", agreed.starts === 1 && agreed.sent.length === 0);
+		await close(other);
+		stand.livekit.stop();
+	});
+
 /** The box in every size, at 400 %, light and dark, in a browser that keeps nothing. */
 export const views_of_consent = (browser) =>
 	group("views of consent", async () => {
@@ -257,6 +496,17 @@ export const views_of_consent = (browser) =>
 				});
 				ok(`${name}, ${colorScheme}: the box that has the focus is in the window`, seen);
 				await close(page);
+				const service = new Inside();
+				service.may = ["record"];
+				service.recordings = [service.one("running"), service.one("running", { type: "live" })];
+				const call = await inside_call(browser, stand, service, "host", { ...options, colorScheme, locale: "de-DE" });
+				await call.evaluate(() => fake.room.come("PA_1", "Mara"));
+				await call.waitForSelector(".tile:has-text('Mara')");
+				await marked(call, "Dieser Anruf wird aufgenommen. Dieser Anruf wird live übertragen. 0 von 2 werden aufgenommen. 0 von 2 werden übertragen");
+				await accessible(call, `a call with consent, ${name}, ${colorScheme}`);
+				const over = await call.locator(".recorded-mark:visible").evaluateAll((all) => all.some((one) => one.getBoundingClientRect().right > innerWidth || one.getBoundingClientRect().left < 0));
+				ok(`${name}, ${colorScheme}: the mark is in the window`, !over);
+				await close(call);
 			}
 		}
 		stand.livekit.stop();

@@ -118,6 +118,8 @@ async function calls() {
 	await recorded.recordings_in_console(browser);
 	await consented.consent_at_join(browser);
 	await consented.consent_kept(browser);
+	await consented.consent_in_calls(browser);
+	await consented.consent_of_hosts(browser);
 	await consented.views_of_consent(browser);
 	await recordings.recorded_picture(browser);
 	await recordings.recorded_people();

@@ -191,9 +191,9 @@ export async function begin(page, entry, join, media) {
 	}
 	/** Loads what shows recordings, when there is one, or you may start one. @param {boolean} at_join */
 	async function equip_recording(at_join) {
-		if (!recording && (me?.may?.length || me?.recordings?.length || link?.is_recorded())) {
+		if (!recording && (me?.may?.length || me?.recordings?.length || me?.consent || link?.is_recorded())) {
 			const { recordings } = await import("./recording.js");
-			recording ??= recordings({ ...entry, line: controls.line, stage: view.element, note, own_flag: () => link?.is_recorded(), refresh: learn_role, at_join, signal });
+			recording ??= recordings({ entry, sentence: page.words.consent, line: controls.line, stage: view.element, people, note, own_flag: () => link?.is_recorded(), refresh: learn_role, at_join, signal });
 		}
 		if (me) recording?.take(me);
 	}
@@ -290,6 +290,7 @@ export async function begin(page, entry, join, media) {
 		view.show(all);
 		list.show(all);
 		messages.people();
+		recording?.draw(all);
 		draw_count(all);
 		draw_controls();
 		if (state !== "connected") return;

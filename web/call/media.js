@@ -78,6 +78,7 @@ export const yourself = (name, role, publishes, { audio, video }, camera) => ({
 	host: false,
 	weak: false,
 	joined: 0,
+	unrecorded: false,
 });
 
 /**
@@ -265,11 +266,11 @@ export function connection(lk, publish, on) {
 			return JSON.stringify(value);
 		},
 		/**
-		 * Applies a role: what is published, and who is seen and heard.
+		 * Applies a role: what is published, and who is seen and heard. What others record obeys no consent.
 		 * @param {import("./service.js").Me} me @param {boolean} is_new
 		 */
-		apply({ role: { publishParams, subscribeParams }, roles: all = [] }, is_new) {
-			others.know(new Map(all.map((one) => [one.name, one])));
+		apply({ role: { publishParams, subscribeParams }, roles: all = [], consent, recordings }, is_new) {
+			others.know(new Map(all.map((one) => [one.name, one])), Boolean(consent && (recordings?.length || !room.isRecording)));
 			degradation = subscribeParams?.subscribeDegradation;
 			if (degradation)
 				following ??= import("./loss.js").then(

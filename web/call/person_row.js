@@ -44,9 +44,9 @@ export function person_row(first, { role_shown, options, lower }) {
 		/** @param {Person} next @param {number} number of the raised hand, or 0 @param {boolean} lowers whether the hand can be lowered here */
 		draw(next, number, lowers) {
 			person = next;
-			const { mic, camera_on, host, weak, shares, publishes } = next;
+			const { mic, camera_on, host, weak, shares, publishes, unrecorded } = next;
 			const shown = role_shown(next.role);
-			const now = JSON.stringify([next.name, shown, mic, camera_on, host, weak, shares, publishes, number, lowers]);
+			const now = JSON.stringify([next.name, shown, mic, camera_on, host, weak, shares, publishes, unrecorded, number, lowers]);
 			if (now === drawn) return;
 			drawn = now;
 			const said = words.hand_number(number);
@@ -56,6 +56,7 @@ export function person_row(first, { role_shown, options, lower }) {
 			put(
 				marks,
 				shares && mark("screen", words.shares(next.name)),
+				unrecorded && mark("record-off", words.unrecorded),
 				weak && mark("weak", words.weak, ".weak"),
 				publishes && mic !== "on" && mark("mic-off", words.mic_off),
 				publishes && !camera_on && mark("camera-off", words.camera_off),

@@ -1,8 +1,10 @@
-// What people see of recordings and streams: the mark that says so, a note when something changes, and for those who
-// may, the menu that starts, pauses and stops a recording. Loaded when there is something to show.
+// What people see of recordings and streams: the mark that says so, a note when something changes, where people are
+// asked, what agrees to be recorded and takes that back, and for those who may, the menu that starts, pauses and stops a
+// recording. Loaded when there is something to show.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { keep, keep_consent } from "../join/kept.js";
 import { Refusal, call } from "../lib/api.js";
 import { announce, h, put } from "../lib/dom.js";
 import { dialog } from "./dialog.js";
@@ -36,17 +38,22 @@ const REFUSALS = {
 };
 
 /**
- * @param {{ room_id: string, token: string, line: Element, stage: Element, note: import("./notes.js").Notes,
- *   own_flag: () => boolean | undefined, refresh: () => Promise<void>, at_join: boolean, signal: AbortSignal }} page `line` is that of the bar; `own_flag`
- *   tells whether the media server says that it records; `refresh` asks the service who you are again; `at_join` is
- *   false if it said before that nothing runs
+ * @param {{ entry: import("../join/kept.js").Entry, sentence: { text: string, version: string }, line: Element, stage: Element,
+ *   people: () => import("./media.js").Person[], note: import("./notes.js").Notes, own_flag: () => boolean | undefined,
+ *   refresh: () => Promise<void>, at_join: boolean, signal: AbortSignal }} page `sentence` is what people agree to; `line` is that of
+ *   the bar; `own_flag` tells whether the media server says that it records; `refresh` asks the service who you are again;
+ *   `at_join` is false if it said before that nothing runs
  */
-export function recordings({ room_id, token, line, stage, note, own_flag, refresh, at_join, signal }) {
+export function recordings({ entry, sentence, line, stage, people, note, own_flag, refresh, at_join, signal }) {
+	const { room_id, token } = entry;
 	const request = (/** @type {string} */ method, /** @type {string} */ path, body = method === "POST" ? {} : undefined) =>
 		call(method, `/v2/${path}`, { token, body, signal });
 	/** What runs, as far as the service has told. @type {Recorded[] | null} */
 	let shown = at_join ? null : [];
 	let is_allowed = false;
+	/** Whether people are asked, and whether you agree. */
+	let asks = false;
+	let agrees = false;
 	let me = "";
 	let is_busy = false;
 	/** The recording that you started, until media arrive. */
@@ -63,42 +70,67 @@ export function recordings({ room_id, token, line, stage, note, own_flag, refres
 	in_bar.addEventListener("focusin", (event) => event.stopPropagation());
 	stage.prepend(above);
 
-	/** @param {Recorded[]} all @returns {{ state: State, texts: string[], short: string } | null} */
-	function mark_of(all) {
+	/**
+	 * Returns what the mark says: for screen readers, for the eye, and where there is little space.
+	 * @param {Recorded[]} all @param {import("./media.js").Person[]} [inside]
+	 * @returns {{ state: State, said: string, text: string, short: string } | null}
+	 */
+	function mark_of(all, inside = people()) {
 		const first = all.find(is_recording) ?? all[0];
 		if (!first) return null;
-		const said = new Map(all.map((one) => [is_recording(one), recording_words[is_recording(one) ? "recording" : "streaming"][one.state]]));
-		const texts = [said.get(true), said.get(false)].flatMap((one) => one?.[0] ?? []);
-		return { state: first.state, texts, short: (said.get(true) ?? said.get(false))?.[1] ?? "" };
+		const n = inside.filter((one) => !one.unrecorded).length;
+		const said = new Map(
+			all.map((one) => {
+				const kind = is_recording(one) ? "recording" : "streaming";
+				const { [one.state]: [text = "", short = ""] } = recording_words[kind];
+				// What others record obeys no consent.
+				if (!asks || one.state !== "running" || one.since === "") return [kind, { full: "", text, short }];
+				const { [kind]: count, short: in_short } = recording_words.counted;
+				return [kind, { full: text, text: count(n, inside.length), short: in_short(n, inside.length) }];
+			}),
+		);
+		const lines = [said.get("recording"), said.get("streaming")].filter((one) => one !== undefined);
+		const text = lines.map((one) => one.text).join(". ");
+		return { state: first.state, said: [...lines.map((one) => one.full), text].filter(Boolean).join(". "), text, short: lines[0]?.short ?? "" };
 	}
 	let drawn = "";
-	function draw() {
-		const all = shown ?? [];
-		const mark = mark_of(all);
+	let written = "";
+	/** @param {import("./media.js").Person[]} [inside] */
+	function draw(inside) {
+		const mark = mark_of(shown ?? [], inside);
 		const acts = Boolean(is_allowed && own());
-		const now = JSON.stringify([mark, acts]);
-		if (now === drawn) return;
-		drawn = now;
+		const now = JSON.stringify([mark?.state, acts]);
+		const texts = JSON.stringify(mark);
 		for (const place of [in_bar, above]) {
-			const has_focus = place.contains(document.activeElement);
-			if (!mark) {
-				put(place);
-				continue;
-			}
-			const text = mark.texts.join(". ");
-			const content = [
-				h("span.recorded-dot", { class: mark.state, "aria-hidden": "true" }),
-				h("span.off-screen", null, text),
-				h("span.recorded-text", { "aria-hidden": "true" }, text),
-				h("span.recorded-short", { "aria-hidden": "true" }, mark.short),
-			];
-			/** @type {HTMLElement} */
-			const element = acts
-				? h("button.recorded-mark", { type: "button", title: text, "aria-label": `${text}. ${recording_words.options}`, "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => menu(element, entries()) }, content)
-				: h("p.recorded-mark", { title: text }, content);
-			put(place, element);
-			if (has_focus) element.focus();
+			if (now !== drawn) make(place, mark, acts);
+			if (mark && texts !== written) write(place.firstElementChild, mark, acts);
 		}
+		drawn = now;
+		written = texts;
+	}
+	/** @param {Element} place @param {ReturnType<typeof mark_of>} mark @param {boolean} acts whether it is a button */
+	function make(place, mark, acts) {
+		written = "";
+		const has_focus = place.contains(document.activeElement);
+		if (!mark) return put(place);
+		const content = [
+			h("span.recorded-dot", { class: mark.state, "aria-hidden": "true" }),
+			h("span.off-screen"),
+			h("span.recorded-text", { "aria-hidden": "true" }),
+			h("span.recorded-short", { "aria-hidden": "true" }),
+		];
+		/** @type {HTMLElement} */
+		const element = acts
+			? h("button.recorded-mark", { type: "button", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => menu(element, entries()) }, content)
+			: h("p.recorded-mark", null, content);
+		put(place, element);
+		if (has_focus) element.focus();
+	}
+	/** @param {Element | null} element @param {{ said: string, text: string, short: string }} mark @param {boolean} acts */
+	function write(element, { said, text, short }, acts) {
+		element?.setAttribute("title", said);
+		if (acts) element?.setAttribute("aria-label", `${said}. ${recording_words.options}`);
+		[said, text, short].forEach((one, i) => put(/** @type {Element} */ (element?.children[i + 1]), one));
 	}
 
 	// ---- what has changed ----
@@ -143,6 +175,8 @@ export function recordings({ room_id, token, line, stage, note, own_flag, refres
 		const before = shown;
 		is_allowed = now.may?.includes("record") === true;
 		me = now.peer.id;
+		asks = now.consent !== undefined;
+		agrees = now.agreed === true;
 		const all = now.recordings ?? [];
 		clearTimeout(timer);
 		if (all.length > 0) ended_at = Infinity;
@@ -157,7 +191,7 @@ export function recordings({ room_id, token, line, stage, note, own_flag, refres
 		draw();
 		if (!before) {
 			const mark = mark_of(shown);
-			if (mark && !is_busy) announce(`${mark.texts.join(". ")}.`, "recording");
+			if (mark && !is_busy) announce(`${mark.said}.`, "recording");
 			return;
 		}
 		for (const type of [true, false]) {
@@ -185,16 +219,72 @@ export function recordings({ room_id, token, line, stage, note, own_flag, refres
 	}
 	const of_room = (/** @type {string} */ what) => request("POST", `recordings/room/${room_id}/${what}`);
 	async function ask_to_start() {
+		const lacks = asks && !agrees;
+		const start = { value: "start", text: lacks ? recording_words.start_without : recording_words.start };
 		const answer = await dialog({
 			title: recording_words.title,
-			content: [h("p.quiet", null, recording_words.help)],
+			content: [
+				h("p.quiet", null, recording_words.help),
+				asks && h("p.quiet", null, recording_words.left_out),
+				lacks && h("p", null, recording_words.not_agreed),
+				lacks && h("p", null, h("b", null, sentence.text)),
+			],
 			buttons: [
 				{ value: "", text: words.cancel },
-				{ value: "start", text: recording_words.start, class: "primary", focus: true },
+				// Nobody agrees by pressing Enter.
+				...(lacks ? [start, { value: "agree", text: recording_words.start_agreeing, class: "primary" }] : [{ ...start, class: "primary", focus: true }]),
 			],
 		});
-		if (answer === "start") act(async () => (started_id = (await of_room("start")).data.id));
+		if (answer === "agree" && !(await set_consent(true))) return;
+		if (answer) act(async () => (started_id = (await of_room("start")).data.id));
 	}
+
+	// ---- for everybody, where people are asked ----
+
+	/** Tells the service whether you agree, and keeps it for the next join of this tab. Returns false if that has failed. @param {boolean} yes */
+	async function set_consent(yes) {
+		const keep_answer = (/** @type {boolean} */ value) => keep_consent(entry.code, sentence.version, value);
+		const before = agrees;
+		try {
+			const answer = keep_answer(yes);
+			await request("POST", `active-rooms/${room_id}/peers/${me}`, answer);
+			entry.consent = answer;
+			keep(entry);
+			agrees = yes;
+		} catch (error) {
+			keep_answer(before);
+			if (!signal.aborted) note.warn(refusal(error, {}), "consent");
+			return false;
+		}
+		note.say(yes ? recording_words.agreed : recording_words.withdrawn, { key: "consent", symbol: yes ? "check" : "record-off" });
+		await refresh().catch(() => {});
+		return true;
+	}
+	async function ask_to_agree() {
+		const answer = await dialog({
+			title: recording_words.agree_title,
+			content: [h("p", null, sentence.text)],
+			buttons: [
+				{ value: "", text: words.cancel },
+				{ value: "yes", text: recording_words.agree_do, class: "primary" },
+			],
+		});
+		if (answer) set_consent(true);
+	}
+	async function ask_to_withdraw() {
+		const answer = await dialog({
+			title: recording_words.withdraw_title,
+			content: [h("p.quiet", null, recording_words.withdraw_help)],
+			buttons: [
+				{ value: "", text: words.cancel, focus: true },
+				{ value: "yes", text: recording_words.withdraw_do, class: "primary" },
+			],
+		});
+		if (answer) set_consent(false);
+	}
+
+	// ---- the end of a recording ----
+
 	const stop = () =>
 		act(async () => {
 			const { data } = await of_room("stop");
@@ -227,16 +317,17 @@ export function recordings({ room_id, token, line, stage, note, own_flag, refres
 	}
 	/** @returns {import("./menu.js").Entries} */
 	function entries() {
-		if (!is_allowed) return [];
+		const consent = asks && (agrees ? { icon: "record-off", text: recording_words.withdraw, act: ask_to_withdraw } : { icon: "record", text: recording_words.agree, act: ask_to_agree });
 		const one = own();
 		// The media server's own recording is not ours to stop.
-		if (one && one.since === "") return [];
-		if (!one) return [{ icon: "record", text: recording_words.record, act: ask_to_start }];
+		if (!is_allowed || one?.since === "") return [consent];
+		if (!one) return [consent, { icon: "record", text: recording_words.record, act: ask_to_start }];
 		const pause = one.state === "paused" ? "resume" : "pause";
 		return [
+			consent,
 			one.state !== "starting" && { icon: one.state === "paused" ? "record" : "pause", text: recording_words[pause], act: () => act(() => of_room(pause)) },
 			{ icon: "stop", text: recording_words.stop, act: stop },
 		];
 	}
-	return { take, entries };
+	return { take, entries, draw };
 }

@@ -20,11 +20,12 @@ import { most_of, most_of_screen } from "./quality.js";
  * over a reload. `priority` is the role's, 1 to 5; `faces_me` is false for a rear camera; `known` is true if the service
  * knows who it is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of all but a screen's;
  * `shares` of the picture of a screen, `screen_on` of its sound too. `raised` is when the hand went up, in ms since 1970,
- * or 0; `host` is true if the role may mute or remove others.
+ * or 0; `host` is true if the role may mute or remove others; `unrecorded` if people are asked, and this one has not agreed
+ * to be recorded.
  * @typedef {{ id: string, sid: string, identity: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
  *   mic: "on" | "off" | "none", voice_on: boolean, screen_on: boolean, camera: Shown | null, camera_on: boolean, faces_me: boolean,
  *   priority: number, camera_in: Received, screen_in: Received, screen: Shown | null, shares: boolean, hand: boolean, raised: number,
- *   host: boolean, weak: boolean, joined: number }} Person
+ *   host: boolean, weak: boolean, joined: number, unrecorded: boolean }} Person
  */
 /** Something that is sent or received, `id` and `name` as in a person; `read` returns what the browser says of it.
  * @typedef {{ id: string, name: string, kind: Kind | "screen_audio", kbps: number, read: () => Promise<any> }} Stream */
@@ -93,6 +94,8 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 	const over = new AbortController();
 	/** The roles, as far as they concern others. @type {Map<string, { priority: number, host?: boolean, publishParams: any }>} */
 	let roles = new Map();
+	/** Whether people are asked if they agree to be recorded. */
+	let asks = false;
 	/** The videos of which not the largest layer was asked for. */
 	const limited = new WeakSet();
 	let gathering = 0;
@@ -207,6 +210,7 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 			host: known?.host === true,
 			weak: ["poor", "lost"].includes(one.connectionQuality),
 			joined: one.joinedAt?.getTime() ?? 0,
+			unrecorded: asks && agreed_at(one) === 0,
 		};
 	}
 	const others = () => /** @type {any[]} */ ([...room.remoteParticipants.values()]);
@@ -318,9 +322,10 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 				.filter(counts)
 				.map(person)
 				.sort((a, b) => a.joined - b.joined || (a.sid < b.sid ? -1 : 1)),
-		/** Takes what is known of roles, by their names. @param {typeof roles} next */
-		know(next) {
+		/** Takes what is known of roles, by their names, and whether people are asked. @param {typeof roles} next @param {boolean} do_ask */
+		know(next, do_ask) {
 			roles = next;
+			asks = do_ask;
 		},
 		/** Everything that some people send, as the library has it. @param {any[]} [all] @returns {Stream[]} */
 		streams: (all = others()) =>

@@ -9,7 +9,7 @@ import { Refusal, call } from "../lib/api.js";
 /** `at` is when the service said it, by its clock.
  * @typedef {{ peer: { id: string }, role: Role, gives: string[], started_at?: string, ends_at?: string | null, at?: number,
  *   roles?: { name: string, title?: string, priority: number, host?: boolean, publishParams: any }[],
- *   may?: ("record" | "live" | "stream")[], recordings?: import("./recording.js").Recorded[], held?: ("audio" | "video")[], holds?: { type: "audio" | "video", role?: string }[] }} Me */
+ *   may?: ("record" | "live" | "stream")[], recordings?: import("./recording.js").Recorded[], consent?: "asked" | "required", agreed?: boolean, held?: ("audio" | "video")[], holds?: { type: "audio" | "video", role?: string }[] }} Me */
 /** @typedef {import("./lock.js").State} Door */
 
 // Milliseconds until the second attempt, which is the last: the service hears of a join a moment after it.

@@ -23,6 +23,9 @@ export const shift = (x, y) => `translate(calc(var(--way, 1) * ${x}px), ${y}px)`
 /** @param {string} symbol @param {string} text @param {string} [kind] */
 const mark = (symbol, text, kind = "") => h(`span.mark${kind}`, { title: text }, icon(symbol));
 
+/** @param {Person} person */
+const off_record = ({ unrecorded }) => unrecorded && mark("record-off", words.unrecorded);
+
 /**
  * @param {string} id @param {boolean} is_screen
  * @param {{ options: (id: string, button: HTMLElement) => void } & import("./caption.js").Acts} acts
@@ -84,6 +87,7 @@ export function tile(id, is_screen, acts) {
 			person.weak && words.weak,
 			paused && words.saving,
 			large && words.kept_large,
+			person.unrecorded && words.unrecorded,
 		];
 		put(
 			state,
@@ -98,6 +102,7 @@ export function tile(id, is_screen, acts) {
 			person.weak && mark("weak", words.weak, ".weak"),
 			paused && mark("saving", words.saving),
 			large && mark("pin", words.kept_large),
+			off_record(person),
 		);
 		options.hidden = person.me;
 		options.setAttribute("aria-label", words.options_for(person.name));
@@ -116,12 +121,12 @@ export function tile(id, is_screen, acts) {
 		 */
 		draw(person, how) {
 			play(how.paused ? null : is_screen ? person.screen : person.camera);
-			const { mic: sound, camera_on, hand, weak, me, faces_me, host: is_host } = person;
-			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, is_host, how]);
+			const { mic: sound, camera_on, hand, weak, me, faces_me, host: is_host, unrecorded } = person;
+			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, is_host, unrecorded, how]);
 			if (drawn === now) return;
 			drawn = now;
 			if (!line) return draw_person(person, how);
-			put(marks, how.paused && mark("saving", words.saving));
+			put(marks, how.paused && mark("saving", words.saving), off_record(person));
 			line.draw(words.shares(person.name), how.paused && words.saving, how.only);
 			options.setAttribute("aria-label", words.options_for(words.shares(person.name)));
 		},

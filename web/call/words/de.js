@@ -26,6 +26,7 @@ const words = {
 	camera_off: "Kamera aus",
 	saving: "Video angehalten, um Daten zu sparen",
 	kept_large: "groß angezeigt",
+	unrecorded: "nicht aufgenommen",
 	shares: (name) => `${name} teilt den Bildschirm`,
 	you_share: "Sie teilen Ihren Bildschirm",
 	you_share_help: "Alle in der Besprechung sehen ihn.",

@@ -27,6 +27,7 @@ export default {
 	camera_off: "camera off",
 	saving: "Video paused to save data",
 	kept_large: "kept large",
+	unrecorded: "not recorded",
 	shares: (/** @type {S} */ name) => `${name} is sharing a screen`,
 	you_share: "You are sharing your screen",
 	you_share_help: "Everyone in the call can see it.",
