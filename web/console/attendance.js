@@ -26,14 +26,15 @@ import { may } from "./session.js";
 
 /** @typedef {import("./sessions.js").Meeting} Meeting */
 /** @typedef {import("./sessions.js").Stay} Stay */
-/** A person in a session: name and role of the last stay; `left` "" while inside.
- * @typedef {{ stay: Stay, first: string, left: string, time: number, stays: number }} Attendant */
+/** A person in a session: name and role of the last stay; `left` "" while inside; `agreed` the last stay with a consent.
+ * @typedef {{ stay: Stay, first: string, left: string, time: number, stays: number, agreed: Stay | undefined }} Attendant */
 
 /** The most rows. */
 const MOST = 200;
 const TOO_LARGE = 413;
 const CONFLICT = 409;
 const BAD_REQUEST = 400;
+const CONSENT = "Agreed to be recorded";
 const ANONYMOUS =
 	"This account keeps no names (sessions=off): people are counted, and there is no table of them.";
 
@@ -55,6 +56,7 @@ function attendants_of(stays, now) {
 			left: inside ? "" : left_at > (known?.left ?? "") ? left_at : (known?.left ?? ""),
 			time: (known?.time ?? 0) + time,
 			stays: (known?.stays ?? 0) + 1,
+			agreed: stay.consented_at ? stay : known?.agreed,
 		});
 	}
 	return [...found.values()];
@@ -68,7 +70,9 @@ function attendant_row(first) {
 	const left = h("td", { "data-label": "Left" });
 	const time = h("td.right", { "data-label": "Minutes" });
 	const stays = h("td.right", { "data-label": "Stays" });
+	const consent = h("td.consent", { "data-label": CONSENT });
 	let shown = "none";
+	let agreed = "";
 	return {
 		element: h(
 			"tr",
@@ -79,6 +83,7 @@ function attendant_row(first) {
 			left,
 			time,
 			stays,
+			consent,
 		),
 		/** @param {Attendant} one */
 		update(one) {
@@ -87,6 +92,11 @@ function attendant_row(first) {
 			set_text(role, one.stay.role || "No role");
 			set_text(time, (one.time / 60000).toFixed(1));
 			set_text(stays, number(one.stays));
+			const { consented_at = "", consent_withdrawn_at: withdrawn = "" } = one.agreed ?? {};
+			if (agreed !== consented_at + withdrawn) {
+				agreed = consented_at + withdrawn;
+				consent.replaceChildren(exact_time(consented_at), ...(withdrawn ? [h("span.note", null, "Withdrawn ", exact_words(withdrawn))] : []));
+			}
 			if (shown === one.left) return;
 			shown = one.left;
 			left.replaceChildren(
@@ -227,8 +237,10 @@ export async function session_page({ id = "" }, signal) {
 	const anonymous = h("p.notice", null, icon("info"), h("span", null, ANONYMOUS));
 	const body = h("tbody");
 	const show_rows = rows_in(body, (/** @type {Attendant} */ one) => one.stay.user_id, attendant_row);
-	const table = table_of(["Name", "Role", "Joined", "Left", "Minutes", "Stays"], body, "Attendance");
-	for (const one of [...table.querySelectorAll("th")].slice(-2)) one.classList.add("right");
+	const table = table_of(["Name", "Role", "Joined", "Left", "Minutes", "Stays", CONSENT], body, "Attendance");
+	const headings = [...table.querySelectorAll("th")];
+	for (const one of headings.slice(-3, -1)) one.classList.add("right");
+	headings.at(-1)?.classList.add("consent");
 	const state = h("p.list-state");
 	const foot = h("div.list-foot", null, state);
 	const place = h("div.list-place");
@@ -240,6 +252,8 @@ export async function session_page({ id = "" }, signal) {
 		const unnamed = stays.length - named.length;
 		const people = attendants_of(named, Date.now());
 		show_rows(people.slice(0, MOST));
+		// Where nobody is asked, nobody has agreed.
+		table.classList.toggle("without-consent", !people.some((one) => one.agreed));
 		const inside = stays.filter((one) => !one.left_at).length;
 		const length = length_of(session).toLowerCase();
 		const parts = [

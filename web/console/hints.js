@@ -42,6 +42,7 @@ const LABELS = {
 	"mute/type": "What",
 	"peer/name": "Display name",
 	"removal/ban": "Also ban from this room",
+	"settings/recordingRules/chat": "Keep the chat",
 };
 
 /** Hints by subject and pointer, where * is each item or entry; "" if the label is enough.
@@ -215,6 +216,10 @@ export const HINTS = {
 	"settings/roomState/stopRoomStateOnJoin": "",
 	"settings/roomState/enabled": "",
 	"settings/backend": "Leave it unset to use the account's default media server.",
+	"settings/recordingRules": "Whether people agree to be recorded, and what is kept. Off: people are told, and everything is kept.",
+	"settings/recordingRules/consent": "Not set: people are told.",
+	"settings/recordingRules/keepDays": "Leave empty to keep recordings for ever.",
+	"settings/recordingRules/chat": "Messages to one person are never kept.",
 	"settings/agents": "Programs that LiveKit calls into the rooms.",
 	"settings/agents/*/agentName": "The name under which the agent has registered with LiveKit.",
 	"settings/agents/*/metadata": "Text for the agent.",

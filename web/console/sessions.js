@@ -13,7 +13,8 @@ import { newest } from "./newest.js";
 import { may } from "./session.js";
 import { shown_name } from "./title.js";
 
-/** @typedef {{ id: string, name: string, role: string, user_id: string, joined_at: string, left_at?: string }} Stay */
+/** @typedef {{ id: string, name: string, role: string, user_id: string, joined_at: string, left_at?: string,
+ *   consented_at?: string, consent_withdrawn_at?: string }} Stay */
 /**
  * @typedef {object} Meeting a session, as the API calls it
  * @property {string} id

@@ -52,6 +52,7 @@ const LABELS = {
 	hlsStreaming: "Start HLS streaming",
 	hlsVod: "Video on demand",
 	joinOutsideWindow: "Join outside opening times",
+	keepDays: "Delete recordings after (days)",
 	key_id: "Key ID (kid)",
 	location: "Bucket",
 	max_duration_seconds: "Maximum duration",
@@ -77,6 +78,7 @@ const LABELS = {
 	recording_info: "Recording",
 	recording_source_template: "Record as the template says",
 	recordingEnabled: "Record the stream",
+	recordingRules: "Rules of recordings",
 	recoverGracePeriodSeconds: "Restore quality after",
 	removeOthers: "Remove other people",
 	rid: "Layer (rid)",
@@ -111,6 +113,11 @@ const LABELS = {
 const CHOICES = {
 	admission: { open: "Come in at once", ask: "Wait to be admitted" },
 	allowed: { audio: "Audio", video: "Video", screen: "Screen", simulcast: "Simulcast" },
+	consent: {
+		notice: "Tell people that they may be recorded",
+		asked: "Ask people; record only those who agree",
+		required: "Let in only people who agree",
+	},
 	playlistType: {
 		event: "Event (keeps all segments)",
 		live: "Live (keeps the newest segments)",
