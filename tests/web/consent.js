@@ -5,7 +5,8 @@
 
 import { createHash } from "node:crypto";
 import { close, connected, control, enter_call, make_call, note, open_join, title, with_library } from "./call.js";
-import { BASE, SIZES, accessible, api, body_of, button, group, make_room, new_page, ok, sign_in } from "./stand.js";
+import { AROUND, forget_others, open_framed } from "./embed.js";
+import { BASE, SIZES, accessible, api, body_of, button, group, make_room, new_page, ok, program, sign_in } from "./stand.js";
 
 const TEXT = "This call may be recorded or streamed. I agree.";
 /** The beginnings of the SHA-256 of the sentences that people have agreed to: another sentence has another version. */
@@ -234,6 +235,25 @@ export const consent_kept = (browser) =>
 			await guest.waitForSelector(title("Waiting to be let in"));
 		}
 		await close(guest);
+
+		// In a frame of another page.
+		program("account", "set", stand.name, `embed=${AROUND}`);
+		const framed = new Rules("required");
+		const { page: around, frame } = await open_framed(browser, stand, stand.codes.guest, { serve: (page) => framed.serve(page) });
+		await frame.fill("#name", "Nora");
+		await frame.click(join);
+		await frame.waitForSelector(fault);
+		ok("in a frame nobody joins without it", framed.sent.length === 0);
+		await frame.check(box);
+		await frame.click(join);
+		await connected(frame);
+		ok("and it is sent", said(framed) === '{"consent":true,"text":"en-1"}', said(framed));
+		await frame.click(control("leave"));
+		await frame.click("button:text-is('Join again')");
+		await connected(frame);
+		ok("also when somebody joins again there", said(framed) === '{"consent":true,"text":"en-1"}' && framed.sent.length === 2, said(framed));
+		await around.context().close();
+		forget_others();
 		stand.livekit.stop();
 	});
 

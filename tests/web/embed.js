@@ -7,7 +7,7 @@ import { connected, make_call, press_join, title, with_library } from "./call.js
 import { BASE, complaints, group, hosts, new_page, ok, program } from "./stand.js";
 
 // The page around has another origin than the service, because of its host.
-const AROUND = BASE.replace("127.0.0.1", "localhost");
+export const AROUND = BASE.replace("127.0.0.1", "localhost");
 const OTHER = "https://www.example.org";
 const refused = title("This page cannot be shown here");
 
@@ -20,9 +20,10 @@ const without_ancestors = (page) =>
 	});
 
 /** Opens a page with the join page of a code in a frame; returns both. */
-async function open_framed(browser, stand, code, { policy = "origin", old = false } = {}) {
+export async function open_framed(browser, stand, code, { policy = "origin", old = false, serve = () => {} } = {}) {
 	const page = await new_page(browser);
 	await with_library(page, stand, AROUND);
+	await serve(page);
 	if (old) await without_ancestors(page);
 	const body = `<!doctype html><title>Around</title><script>
 		window.told = [];
@@ -110,7 +111,7 @@ export const events_of_frames = (browser) =>
 	});
 
 /** The pages of these tests have another host, and the browser complains of messages that are not for them. */
-function forget_others() {
+export function forget_others() {
 	hosts.delete(new URL(AROUND).host);
 	for (let i = complaints.length; i-- > 0; ) if (complaints[i].includes("The target origin provided")) complaints.splice(i, 1);
 }
