@@ -496,6 +496,72 @@ export const consent_of_hosts = (browser) =>
 		stand.livekit.stop();
 	});
 
+/** The service itself: what the page sends, and what its token, the media server and the session then have. */
+export const consent_of_the_service = (browser) =>
+	group("consent of the service", async () => {
+		const stand = await make_call("Consent of the service");
+		const { api: ask, livekit, room, template, codes } = stand;
+		const rules = (consent) => ask("PATCH", `/v2/templates/${template.id}/settings`, { recordingRules: { consent } });
+		const own = (page) => page.evaluate(() => fake.room.localParticipant.attributes);
+		/** The media server passes on what the service has written. */
+		async function pass_on(page, wanted) {
+			const { user_id } = await own(page);
+			const end = Date.now() + 20000;
+			const found = () => livekit.asked.filter(([method, body]) => method === "UpdateParticipant" && body.attributes?.user_id === user_id).at(-1)?.[1].attributes;
+			while (!wanted(found()?.consent) && Date.now() < end) await page.waitForTimeout(50);
+			ok("the service writes it at the media server", wanted(found()?.consent), JSON.stringify(found()));
+			await page.evaluate((attributes) => {
+				fake.room.localParticipant.attributes = attributes;
+				fake.room.emit("ParticipantAttributesChanged", attributes, fake.room.localParticipant);
+			}, found());
+		}
+		const is_time = (text) => /^[1-9]\d{0,11}$/.test(text ?? "");
+		await rules("required");
+		const page = await open_join(browser, stand, codes.guest);
+		page.on("dialog", (one) => one.accept());
+		ok("required: the box is not ticked", !(await page.isChecked(box)));
+		const refusal = await page.evaluate(async (code) => {
+			const response = await fetch("/v2/token", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code, name: "Nora", consent: false }) });
+			return `${response.status} ${(await response.json()).message}`;
+		}, codes.guest);
+		ok("the service lets nobody in without", refusal === "403 Consent to recording is needed", refusal);
+		await page.check(box);
+		await enter_call(page, "guest");
+		const first = await own(page);
+		ok("the media token has the time and the entry", is_time(first.consent) && first.entry !== "", JSON.stringify(first));
+		await choose(page, "No longer agree");
+		await page.click(button("I no longer agree"));
+		await page.waitForSelector(note("Recordings and streams now leave you out."));
+		await pass_on(page, (consent) => consent === "");
+		await page.waitForSelector(unrecorded);
+		ok("who withdraws is marked", true);
+		await page.reload();
+		await connected(page);
+		ok("a reload lets in, and is not recorded", !is_time((await own(page)).consent), JSON.stringify(await own(page)));
+		await page.waitForSelector(unrecorded);
+		await choose(page, "Agree to be recorded…");
+		await page.click(button("I agree"));
+		await page.waitForSelector(note("You have agreed to be recorded."));
+		await pass_on(page, (consent) => is_time(consent) && Number(consent) > Number(first.consent));
+		await page.waitForSelector(unrecorded, { state: "detached" });
+		const [session] = (await ask("GET", `/v2/sessions?room_id=${room.id}`)).data;
+		const peers = Object.values((await ask("GET", `/v2/sessions/${session.id}`)).peers);
+		ok("the session has the time and the version of the sentence", peers.some((one) => one.consented_at && one.consent_text === "en-1"), JSON.stringify(peers));
+		await close(page);
+
+		await rules("asked");
+		const free = await open_join(browser, stand, codes.guest);
+		await enter_call(free, "guest");
+		await free.waitForSelector(unrecorded);
+		ok("asked: who has not agreed is inside, and marked", !is_time((await own(free)).consent));
+		await close(free);
+		await rules("notice");
+		const told = await open_join(browser, stand, codes.guest);
+		ok("notice: no box", (await told.locator(box).count()) === 0);
+		await close(told);
+		livekit.stop();
+	});
+
 const AGREED = "2026-01-02T10:00:05.000Z";
 const stay = (id, more) => ({ id, name: id, role: "guest", user_id: id, joined_at: "2026-01-02T10:00:00.000Z", left_at: "2026-01-02T10:30:00.000Z", ...more });
 /** Two stays of one person, of whom the first has agreed; somebody who took it back; and somebody who was not asked. */

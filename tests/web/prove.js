@@ -120,6 +120,7 @@ async function calls() {
 	await consented.consent_kept(browser);
 	await consented.consent_in_calls(browser);
 	await consented.consent_of_hosts(browser);
+	await consented.consent_of_the_service(browser);
 	await consented.consent_in_console(browser);
 	await consented.views_of_consent(browser);
 	await recordings.recorded_picture(browser);
