@@ -581,8 +581,8 @@ export const consent_in_console = (browser) =>
 		const rules = (name = "") => `[data-pointer='/recordingRules${name}']`;
 		await page.check(`${rules()} > .group-head .switch`);
 		const words = await page.locator(`${rules("/consent")} option`).allTextContents();
-		ok("what people are asked is said in words", words.slice(-3).join() === "Tell people that they may be recorded,Ask people; record only those who agree,Let in only people who agree", words.join());
-		ok("the hints", (await page.textContent(rules("/keepDays"))).includes("Leave empty to keep recordings for ever.") && (await page.textContent(rules("/chat"))).includes("Messages to one person are never kept."));
+		ok("what people are asked is said in words", words.slice(-3).join() === "Not asked,Asked,Required", words.join());
+		ok("the hints", (await page.textContent(rules("/consent"))).includes("Required: nobody joins without agreeing.") && (await page.textContent(rules("/keepDays"))).includes("Leave empty to keep recordings for ever.") && (await page.textContent(rules("/chat"))).includes("Messages to one person are never kept."));
 		await accessible(page, "the rules of recordings");
 		await page.selectOption(`${rules("/consent")} select`, "required");
 		await page.fill(`${rules("/keepDays")} input`, "4000");

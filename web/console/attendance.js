@@ -95,7 +95,7 @@ function attendant_row(first) {
 			const { consented_at = "", consent_withdrawn_at: withdrawn = "" } = one.agreed ?? {};
 			if (agreed !== consented_at + withdrawn) {
 				agreed = consented_at + withdrawn;
-				consent.replaceChildren(exact_time(consented_at), ...(withdrawn ? [h("span.note", null, "Withdrawn ", exact_words(withdrawn))] : []));
+				consent.replaceChildren(exact_time(consented_at), ...(withdrawn ? [h("span.note", null, "Withdrawn ", exact_words(withdrawn)[0])] : []));
 			}
 			if (shown === one.left) return;
 			shown = one.left;

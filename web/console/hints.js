@@ -217,7 +217,8 @@ export const HINTS = {
 	"settings/roomState/enabled": "",
 	"settings/backend": "Leave it unset to use the account's default media server.",
 	"settings/recordingRules": "Whether people agree to be recorded, and what is kept. Off: people are told, and everything is kept.",
-	"settings/recordingRules/consent": "Not set: people are told.",
+	"settings/recordingRules/consent":
+		"Not asked: people are told. Asked: only those who agree are recorded. Required: nobody joins without agreeing.",
 	"settings/recordingRules/keepDays": "Leave empty to keep recordings for ever.",
 	"settings/recordingRules/chat": "Messages to one person are never kept.",
 	"settings/agents": "Programs that LiveKit calls into the rooms.",

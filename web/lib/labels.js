@@ -113,11 +113,7 @@ const LABELS = {
 const CHOICES = {
 	admission: { open: "Come in at once", ask: "Wait to be admitted" },
 	allowed: { audio: "Audio", video: "Video", screen: "Screen", simulcast: "Simulcast" },
-	consent: {
-		notice: "Tell people that they may be recorded",
-		asked: "Ask people; record only those who agree",
-		required: "Let in only people who agree",
-	},
+	consent: { notice: "Not asked", asked: "Asked", required: "Required" },
 	playlistType: {
 		event: "Event (keeps all segments)",
 		live: "Live (keeps the newest segments)",
