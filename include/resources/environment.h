@@ -52,6 +52,7 @@ struct environment {
 	/* The folder of recordings (resources/recordings/job_merge.h); NULL: none, and the times
 	 * are the usual ones. */
 	const struct recordings *recordings;
+	uint32_t recordings_keep; /* days for which their files are kept; 0: for ever */
 	struct recorders *recorders; /* resources/recordings/recorders.h; NULL: as stored */
 	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */
 	const struct router *router;

@@ -16,6 +16,7 @@
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/stored/gone_file.h"
+#include "resources/stored/template_record.h"
 
 /* Files that a round deletes, and looks at. */
 #define DELETED_AT_ONCE 16
@@ -27,12 +28,17 @@
 /* Milliseconds that a test has to say what came of it, before its files are deleted. */
 #define TEST_KEPT 60000
 
-/* How far the look at all files has come. */
+/* An account whose files are looked at. */
+struct looked_account {
+	struct id id;
+	struct id after; /* its last file that was looked at, in the order of ids */
+};
+
+/* How far the look at all files has come. The accounts take turns of LOOKED_AT_ONCE files. */
 struct look {
 	bool is_under_way;
-	size_t account; /* place of the account in the roster */
-	bool is_at_parts; /* all accounts are done */
-	struct id after; /* the last asset of the account, in the order of ids */
+	struct looked_account *accounts; /* those that are not done; none: the parts come next */
+	size_t count, turn, capacity;
 	char part[2 * ID_TEXT_SIZE + 2]; /* the last name in incoming/ */
 	int64_t next_at; /* clock_monotonic */
 };
@@ -62,6 +68,7 @@ void file_watch_close(struct file_watch *watch)
 	if (watch == NULL)
 		return;
 	arena_close(watch->arena);
+	free(watch->look.accounts);
 	free(watch);
 }
 
@@ -177,40 +184,65 @@ static bool delete_due(struct file_watch *watch)
 
 /* ---- the look at all files ---- */
 
-/* Deletes a file of a test that is over. Whoever has tested deletes it first, unless they were
- * interrupted. The session, the job and the file are locked in this order. *is_gone: it is none of
- * the files that stay. */
-static bool remove_test(struct call *call, const struct asset *shown, bool *is_gone,
-			struct fault *fault)
+/* Finds out whether a file has been kept long enough: by the rule of its template as it is now, or
+ * as it was last. Whoever has tested deletes the file of the test first, unless they were
+ * interrupted. */
+static bool find_end(struct call *call, const struct asset *asset, bool *is_over,
+		     struct fault *fault)
+{
+	struct template_record template;
+	bool has_template;
+	struct job job;
+
+	*is_over = false;
+	if (!job_load(call, &asset->stored.parent, STORE_TO_SHOW, &job, fault))
+		return false;
+	if (job.stored.value.data == NULL || job.is_open)
+		return true;
+	if (job.is_test) {
+		*is_over = job.ended + TEST_KEPT <= call->now;
+		return true;
+	}
+	if (!template_find(call, &job.template_id, STORE_TO_SHOW, &template, &has_template, fault))
+		return false;
+	*is_over = asset->created < keep_rule_since(has_template ? &template.rules.keep : &job.keep,
+						    call->environment->recordings_keep, call->now);
+	return true;
+}
+
+/* Removes a file that has been kept long enough. The session, the job and the file are locked in
+ * this order. *is_gone: it is none of the files that stay. */
+static bool remove_old(struct call *call, const struct asset *shown, bool *is_gone,
+		       struct fault *fault)
 {
 	const struct id id = shown->stored.id;
 	struct session session;
 	struct asset asset;
 	struct job job;
 
-	*is_gone = false;
-	if (!job_load(call, &shown->stored.parent, STORE_TO_SHOW, &job, fault))
+	if (!find_end(call, shown, is_gone, fault))
 		return false;
-	if (!job.is_test || job.is_open || job.ended + TEST_KEPT > call->now)
+	if (!*is_gone)
 		return true;
-	*is_gone = true;
 	if (!session_load(call, &shown->session, STORE_TO_CHANGE, &session, fault) ||
 	    !job_load(call, &shown->stored.parent, STORE_TO_CHANGE, &job, fault) ||
 	    !record_get(&asset_table, call->transaction, &id, STORE_TO_CHANGE, &asset, fault))
 		return false;
 	return asset.stored.value.data == NULL ||
 	       (asset_remove(call, &asset, fault) &&
-		gone_file_add_asset(call, &asset, GONE_BY_RETENTION, fault));
+		gone_file_add_asset(call, &asset, GONE_BY_RETENTION, fault) &&
+		/* What is left of the job goes with its last file. */
+		(job.asset_count > 1 || gone_file_add_parts(call, &job, GONE_BY_RETENTION, fault)));
 }
 
-/* Finds out whether files of the account are missing, or are there again. *is_last: it has no
- * more. */
-static bool look_at_files(struct file_watch *watch, const struct id *account, bool *is_last)
+/* Removes files of the account that are too old, and finds out whether others are missing, or are
+ * there again. *is_last: it has no more. */
+static bool look_at_files(struct file_watch *watch, struct looked_account *account, bool *is_last)
 {
-	struct look *look = &watch->look;
-	const struct id after = look->after;
+	const struct id after = account->after;
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, &account->id,
+				      &fault);
 
 	while (transact_again(&run)) {
 		struct call *call = &run.call;
@@ -222,7 +254,7 @@ static bool look_at_files(struct file_watch *watch, const struct id *account, bo
 			.most = LOOKED_AT_ONCE,
 		};
 
-		look->after = after;
+		account->after = after;
 		run.is_done = store_page(call->transaction, &kind_asset, &page, &fault);
 		*is_last = page.is_last;
 		for (size_t i = 0; run.is_done && i < page.count; i++) {
@@ -232,10 +264,10 @@ static bool look_at_files(struct file_watch *watch, const struct id *account, bo
 			enum folder_result result;
 			bool is_gone = false;
 
-			look->after = id;
+			account->after = id;
 			run.is_done = record_read(&asset_table, call->arena, &page.records[i],
 						  &asset, &fault) &&
-				      remove_test(call, &asset, &is_gone, &fault);
+				      remove_old(call, &asset, &is_gone, &fault);
 			if (!run.is_done || is_gone)
 				continue;
 			run.is_done = record_get(&asset_table, call->transaction, &id,
@@ -295,21 +327,36 @@ static bool next_parts(struct file_watch *watch, struct id *account, struct id *
 	return i < n;
 }
 
+static void begin_look(struct file_watch *watch)
+{
+	struct accounts *accounts = watch->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	struct look *look = &watch->look;
+
+	look->accounts = memory_room(look->accounts, roster->count, &look->capacity,
+				     sizeof *look->accounts);
+	for (size_t i = 0; i < roster->count; i++)
+		look->accounts[i] = (struct looked_account){ .id = roster->accounts[i].id };
+	look->count = roster->count;
+	look->turn = 0;
+	look->part[0] = '\0';
+	look->is_under_way = true;
+	accounts_release(accounts, roster);
+}
+
 /* Goes a step further. Returns true if more is to be done at once. */
 static bool look_on(struct file_watch *watch)
 {
-	struct accounts *accounts = watch->environment->accounts;
 	struct look *look = &watch->look;
-	const struct roster *roster;
 	struct id account, job;
-	bool has_account, is_last = true;
+	bool is_last = true;
 
 	if (!look->is_under_way) {
 		if (clock_monotonic() < look->next_at)
 			return false;
-		*look = (struct look){ .is_under_way = true };
+		begin_look(watch);
 	}
-	if (look->is_at_parts) {
+	if (look->count == 0) {
 		look->is_under_way = next_parts(watch, &account, &job);
 		if (look->is_under_way)
 			(void)look_at_parts(watch, &account, &job);
@@ -319,18 +366,12 @@ static bool look_on(struct file_watch *watch)
 		arena_reset(watch->arena);
 		return look->is_under_way;
 	}
-	roster = accounts_current(accounts);
-	has_account = look->account < roster->count;
-	if (has_account)
-		account = roster->accounts[look->account].id;
-	accounts_release(accounts, roster);
-	if (!has_account)
-		look->is_at_parts = true;
-	else if (!look_at_files(watch, &account, &is_last) || is_last) {
-		/* An account whose files cannot be read is looked at the next time. */
-		look->account++;
-		look->after = kind_only_id;
-	}
+	look->turn = look->turn < look->count ? look->turn : 0;
+	/* An account whose files cannot be read is looked at the next time. */
+	if (!look_at_files(watch, &look->accounts[look->turn], &is_last) || is_last)
+		look->accounts[look->turn] = look->accounts[--look->count];
+	else
+		look->turn++;
 	arena_reset(watch->arena);
 	return true;
 }
@@ -340,9 +381,9 @@ bool file_watch_round(struct file_watch *watch)
 	bool is_behind;
 
 	/* With --live watch, nothing is deleted. */
-	if (folder_of(watch) == NULL || watch->environment->live == LIVE_WATCH)
+	if (watch->environment->recordings == NULL || watch->environment->live == LIVE_WATCH)
 		return false;
-	is_behind = delete_due(watch);
+	is_behind = folder_of(watch) != NULL && delete_due(watch);
 	is_behind = look_on(watch) || is_behind;
 	if (watch->work.has_committed)
 		store_flush(watch->environment->store);

@@ -20,6 +20,7 @@
 #include "resources/live/server_rooms.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recorders.h"
+#include "resources/stored/keep_rule.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
 #include "resources/record_kind.h"
@@ -70,6 +71,7 @@ struct serve_options {
 	struct sender_options sender, media_sender;
 	struct schedule schedule;
 	const char *recordings, *recording_times;
+	unsigned recordings_keep; /* days */
 	struct recording_times times;
 	bool logs_access;
 	bool waits;
@@ -129,6 +131,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "stays-per-minute", "N", "how many stays of people in its rooms are stored for an account in a minute (default: 20000)", TO_NUMBER(&options->stays_per_minute, 2, 1000000) },
 		{ "door-per-address", "N", "how many people of one room may wait to be let in from one address (default: 200)", TO_NUMBER(&options->door_per_address, 1, DOOR_MOST) },
 		{ "recordings", "DIR", "the folder of the recordings, which anteroom record fills", TO_TEXT_OR_NONE(&options->recordings) },
+		{ "recordings-keep", "DAYS", "how many days the files of recordings are kept if their template does not say (default: for ever)", TO_NUMBER(&options->recordings_keep, 1, KEEP_DAYS_MOST) },
 		{ "recording-times", "NAME=DURATION,...", "other times for recordings: start, retry, lease, lost, join, sweep, live, output; for tests and slow machines", TO_TEXT(&options->recording_times) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
@@ -438,6 +441,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	program->recordings.folder = options->recordings;
 	program->recordings.times = options->times;
 	environment->recordings = &program->recordings;
+	environment->recordings_keep = options->recordings_keep;
 	if (environment->live != LIVE_OFF)
 		program->job_watch = job_watch_open(environment, program->lease);
 	program->service = service_open(environment);

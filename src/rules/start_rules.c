@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/start_rules.h"
 
+#include "rules/list_rules.h"
+
 /* clang-format off */
 
 static schema_rule check_picture;
@@ -67,9 +69,19 @@ static const struct field recording_asset_list_fields[] = {
 	{ "session_id", OF_SESSION },
 	{ "status",     ONE_OF("completed", "missing"), DOC("Only files with this status.") },
 	{ "type",       ONE_OF("room-composite", "chat"), DOC("Only files of this type.") },
+	{ "template_id", TEXT(any_text), EXAMPLE("6925c84100000000000000a1"),
+	  DOC("Only files of recordings whose room had this template.") },
+	{ "after",      TEXT(any_text), FLAGS(FIELD_OFFSET), EXAMPLE("2026-11-23"),
+	  DOC("Only files made then or later: an RFC 3339 time or a date (midnight UTC).") },
+	{ "before",     TEXT(any_text), FLAGS(FIELD_OFFSET), EXAMPLE("2026-11-24T09:00:00Z"),
+	  DOC("Only files made then or earlier: an RFC 3339 time or a date (midnight UTC).") },
+};
+static const struct rule recording_asset_list_rules[] = {
+	{ "times", "after and before are RFC 3339 times or dates (midnight UTC).", rule_check_times },
+	{ NULL, NULL, NULL },
 };
 const struct shape recording_asset_list_query = {
-	"RecordingAssetListQuery", FIELDS(recording_asset_list_fields),
+	"RecordingAssetListQuery", FIELDS(recording_asset_list_fields), .rules = recording_asset_list_rules,
 };
 
 static const struct field presigned_url_query_fields[] = {

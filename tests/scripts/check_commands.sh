@@ -266,6 +266,9 @@ for duration in 0 -1s s 3651d; do
 	check 2 '--session-grace must be a whole number' serve --data data --session-grace "$duration"
 	check 2 '--session-keep must be a whole number' serve --data data --session-keep "$duration"
 done
+for days in 0 -1 3651 1d; do
+	check 2 '--recordings-keep must be a whole number' serve --data data --recordings-keep "$days"
+done
 for mode in ON '' offwatch wat 'on '; do
 	check 2 '--live must be off, watch or on: got' serve --data data --live "$mode"
 done

@@ -20,13 +20,15 @@
 #include "resources/recordings/recording_folder.h"
 #include "resources/stored/gone_file.h"
 #include "resources/stored/job_record.h"
+#include "resources/sweep.h"
 #include "suite.h"
 #include "transfer/folder_findings.h"
 #include "transfer/transfer.h"
 #include "world.h"
 
 #define FOLDER_ID "0123456789abcdef01234567"
-#define DAY ((int64_t)24 * 60 * 60 * 1000)
+#define HOUR ((int64_t)60 * 60 * 1000)
+#define DAY (24 * HOUR)
 
 static struct world world;
 static struct fault fault;
@@ -34,7 +36,7 @@ static char folder[PATH_MAX];
 static struct recordings recordings;
 static struct account other;
 /* A recording that is completed, with its files. */
-static struct id room, job_id, asset_id, chat_id;
+static struct id room, template_id, job_id, asset_id, chat_id;
 static const char *asset_path, *chat_path;
 
 /* ---- the folder ---- */
@@ -78,6 +80,7 @@ static struct asset asset_of(const struct job *job, enum asset_type type, const 
 	return (struct asset){
 		.room = room,
 		.session = kind_only_id,
+		.template_id = job->template_id,
 		.type = type,
 		.path = slice_of(arena_text(world.arena, "%s/%s/%s/%s", world.account.id_text,
 					    id_as_text(world.arena, &room).data,
@@ -100,6 +103,7 @@ static struct job add_job(struct call *call, enum job_status status)
 	int64_t now = call->now;
 	struct job job = {
 		.stored.parent = room,
+		.template_id = template_id,
 		.status = status,
 		.is_open = status < JOB_COMPLETED,
 		.created = now,
@@ -121,6 +125,17 @@ static struct job add_job(struct call *call, enum job_status status)
 static void commit(struct call *call)
 {
 	ck_assert(store_wait(world.environment.store, world_commit(call), &fault));
+}
+
+static void add_template(void)
+{
+	const struct request request = world_request(&world, world.arena, &world.account,
+						     METHOD_POST, "/v2/templates", "{}");
+	const struct call call = world_call(&world, &request);
+
+	ck_assert_int_eq(call.answer.status, 200);
+	ck_assert(id_parse(slice_of(world_member(&world, world_body(world.arena, &call), "id")),
+			   &template_id));
 }
 
 static void add_recording(void)
@@ -168,6 +183,7 @@ static void set_up_with(enum world_store store)
 	make_file(".anteroom", FOLDER_ID "\n");
 	ck_assert(accounts_add(world.directory, &clock_system, "b", &other, &fault));
 	ck_assert(id_parse(SLICE("6925c84100000000000000b1"), &room));
+	add_template();
 	add_recording();
 }
 
@@ -826,6 +842,348 @@ START_TEST(a_file_without_a_record_is_adopted_or_purged)
 }
 END_TEST
 
+/* ---- for how long files are kept ---- */
+
+static bool file_is_there(const struct id *id)
+{
+	const int status = call_of(&world.account, METHOD_GET,
+				   path_of("/v2/recording-assets/", id, ""))
+				   .answer.status;
+
+	ck_assert(status == 200 || status == 404);
+	return status == 200;
+}
+
+/* Carries out words: kN sets keepDays of the template to N, k0 removes it; x deletes the template;
+ * +N moves the clock by N hours. */
+static void run_history(const char *words)
+{
+	const char *path = path_of("/v2/templates/", &template_id, "");
+	struct slice rest = slice_of(words);
+
+	while (rest.size > 0) {
+		const struct slice word = text_split(rest, ' ', &rest);
+		const char *number = arena_copy(world.arena, word).data + 1;
+		struct request request;
+
+		if (word.data[0] == '+') {
+			world_move(&world, strtoll(number, NULL, 10) * HOUR);
+			continue;
+		}
+		request = world_request(
+			&world, world.arena, &world.account,
+			word.data[0] == 'x' ? METHOD_DELETE : METHOD_PATCH, path,
+			word.data[0] == 'x'
+				? NULL
+				: arena_text(
+					  world.arena,
+					  "{\"settings\":{\"recordingRules\":{\"keepDays\":%s}}}",
+					  strcmp(number, "0") == 0 ? "null" : number));
+		ck_assert_int_lt(world_call(&world, &request).answer.status, 300);
+	}
+}
+
+/* clang-format off */
+static const struct {
+	const char *words;
+	uint32_t usual; /* days of --recordings-keep; 0: for ever */
+	bool is_gone;
+} histories[] = {
+	{ "+87600", 0, false },
+	{ "+239", 10, false },
+	{ "+241", 10, true },
+	{ "k30 +719", 0, false },
+	{ "k30 +721", 0, true },
+	{ "k30 +719", 1, false },
+	{ "k1 +25", 30, true },
+	/* A lower number counts a day later, a higher one at once. */
+	{ "+1000 k7 +23", 0, false },
+	{ "+1000 k7 +25", 0, true },
+	{ "k365 +1000 k7 +23", 0, false },
+	{ "k365 +1000 k7 +25", 0, true },
+	{ "k7 +160 k30", 0, false },
+	{ "k7 +160 k30 +500", 0, false },
+	{ "k365 +1000 k7 +20 k365 +48", 0, false },
+	{ "k365 +1000 k30 +12 k7 +13", 0, false },
+	{ "k365 +1000 k30 +12 k7 +23", 0, false },
+	{ "k365 +1000 k30 +12 k7 +25", 0, true },
+	{ "k365 +1000 k0 +23", 5, false },
+	{ "k365 +1000 k0 +25", 5, true },
+	{ "k5 +119 k0 +10", 30, false },
+	/* Without the template, its last number counts. */
+	{ "k30 +500 x +210", 0, false },
+	{ "k30 +500 x +230", 0, true },
+	{ "k7 +160 k30 x +500", 0, false },
+	{ "k7 +160 k30 x +600", 0, true },
+	{ "k365 +1000 k7 x +23", 0, false },
+	{ "k365 +1000 k7 x +25", 0, true },
+	{ "k30 +48 k0 +48 x +1000", 0, false },
+	{ "x +1000", 0, false },
+	{ "x +239", 10, false },
+	{ "x +241", 10, true },
+};
+/* clang-format on */
+
+static size_t count_records(const struct store_kind *kind)
+{
+	struct store_record records[8];
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .records = records, .most = 8 };
+	struct call call;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(store_page(call.transaction, kind, &page, &fault));
+	world_abandon(&call);
+	return page.count;
+}
+
+START_TEST(a_file_is_kept_as_long_as_its_template_says)
+{
+	const bool is_gone = histories[_i].is_gone;
+	const char *incoming = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv",
+					  world.account.id_text,
+					  id_as_text(world.arena, &job_id).data);
+	bool is_last = true;
+	struct call call;
+
+	world.environment.recordings_keep = histories[_i].usual;
+	run_history(histories[_i].words);
+	watch_files();
+	ck_assert_msg(file_is_there(&asset_id) != is_gone, "%s", histories[_i].words);
+	ck_assert(file_is_there(&chat_id) != is_gone);
+	/* The parts of a recording that is completed go anyway. */
+	make_file(incoming, "1");
+	watch_files();
+	ck_assert(is_there(asset_path) != is_gone);
+	ck_assert(is_there(chat_path) != is_gone);
+	ck_assert_uint_eq(json_array_size(deleted_events()), is_gone ? 2 : 0);
+	if (!is_gone)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *event = json_array_get(deleted_events(), i);
+
+		ck_assert_str_eq(member(event, "cause"), "retention");
+		ck_assert_str_eq(member(event, "outcome"), "deleted");
+	}
+	/* Nothing is left of it but the entries of the log, once its job is swept. */
+	ck_assert(!is_there(world.account.id_text));
+	ck_assert(!is_there(incoming));
+	world_move(&world, 8 * DAY);
+	do {
+		world_begin(&world, &world.account.id, &call);
+		ck_assert_msg(sweep_account(&call, &is_last, &fault), "%s", fault_reason(&fault));
+		commit(&call);
+	} while (!is_last);
+	ck_assert_uint_eq(count_records(&kind_asset), 0);
+	ck_assert_uint_eq(count_records(&kind_job), 0);
+}
+END_TEST
+
+/* More jobs than one transaction deals with learn the last number of their template. */
+START_TEST(all_recordings_of_a_deleted_template_learn_its_last_number)
+{
+	struct store_record stored;
+	struct id ids[200];
+	struct call call;
+
+	world_begin(&world, &world.account.id, &call);
+	for (int i = 0; i < ROWS(ids); i++)
+		ids[i] = add_job(&call, JOB_FAILED).stored.id;
+	commit(&call);
+	run_history("k30 +48 x");
+	world_begin(&world, &world.account.id, &call);
+	for (int i = 0; i < ROWS(ids); i++) {
+		struct job old;
+
+		ck_assert(job_load(&call, &ids[i], STORE_TO_SHOW, &old, &fault));
+		ck_assert_uint_eq(old.keep.days, 30);
+	}
+	ck_assert(store_get(call.transaction, &kind_template, &template_id, STORE_TO_SHOW, &stored,
+			    &fault));
+	ck_assert_ptr_null(stored.value.data);
+	world_abandon(&call);
+}
+END_TEST
+
+/* The last file of a recording that failed takes the parts along, although they are new. */
+START_TEST(the_last_file_that_is_too_old_takes_the_parts_along)
+{
+	const char *incoming;
+	struct asset asset;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, JOB_FAILED);
+	asset = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4");
+	ck_assert(asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	commit(&call);
+	incoming = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv", world.account.id_text,
+			      id_as_text(world.arena, &job.stored.id).data);
+	make_file(asset.path.data, "12345");
+	make_file(incoming, "1");
+	run_history("k1 +25");
+	watch_files();
+	watch_files();
+	ck_assert(!is_there(asset.path.data));
+	ck_assert(!is_there(incoming));
+}
+END_TEST
+
+START_TEST(a_file_of_a_recording_that_has_not_ended_stays)
+{
+	struct asset asset;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, JOB_POST_PROCESSING);
+	asset = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4");
+	ck_assert(asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	commit(&call);
+	run_history("k1 +1000");
+	watch_files();
+	ck_assert(!file_is_there(&asset_id));
+	ck_assert(file_is_there(&asset.stored.id));
+}
+END_TEST
+
+/* A service without a folder forgets them all the same; the folder may come back. */
+START_TEST(files_are_too_old_without_a_folder)
+{
+	recordings.folder = NULL;
+	run_history("k1 +25");
+	watch_files();
+	ck_assert(!file_is_there(&asset_id));
+	ck_assert(is_there(asset_path));
+	recordings.folder = folder;
+	watch_files();
+	ck_assert(!is_there(asset_path));
+}
+END_TEST
+
+START_TEST(old_files_of_many_do_not_hold_up_those_of_another_account)
+{
+	struct file_watch *watch = file_watch_open(&world.environment);
+	const struct id account = world.account.id;
+	size_t rounds = 0, left_then;
+	struct id others_file;
+	struct asset asset;
+	struct call call;
+	struct job job;
+
+	for (int i = 0; i < 20; i++) {
+		world_begin(&world, &account, &call);
+		job = add_job(&call, JOB_COMPLETED);
+		for (int k = 0; k < 16; k++) {
+			asset = asset_of(&job, ASSET_ROOM_COMPOSITE,
+					 arena_text(world.arena, "recording-%d.mp4", k + 2));
+			ck_assert(asset_add(&call, &job, &asset, &fault));
+		}
+		ck_assert(job_put(&call, &job, &fault));
+		commit(&call);
+	}
+	world_begin(&world, &other.id, &call);
+	job = add_job(&call, JOB_COMPLETED);
+	asset = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4");
+	ck_assert(asset_add(&call, &job, &asset, &fault) && job_put(&call, &job, &fault));
+	others_file = asset.stored.id;
+	commit(&call);
+	world.environment.recordings_keep = 1;
+	world_move(&world, 25 * HOUR);
+	do {
+		ck_assert_uint_lt(rounds++, 4);
+		ck_assert(file_watch_round(watch));
+	} while (call_of(&other, METHOD_GET, path_of("/v2/recording-assets/", &others_file, ""))
+			 .answer.status == 200);
+	left_then = count_records(&kind_asset);
+	ck_assert_uint_gt(left_then, 0);
+	while (file_watch_round(watch))
+		;
+	ck_assert_uint_eq(count_records(&kind_asset), 0);
+	file_watch_close(watch);
+}
+END_TEST
+
+/* What a restored backup has lost is kept as long as the template of its room says. */
+START_TEST(an_adopted_file_is_kept_as_long_as_others)
+{
+	const char *answer, *path;
+	struct call call;
+	struct request request =
+		world_request(&world, world.arena, &world.account, METHOD_POST, "/v2/rooms",
+			      arena_text(world.arena, "{\"template_id\":\"%s\"}",
+					 id_as_text(world.arena, &template_id).data));
+
+	call = world_call(&world, &request);
+	answer = world_body(world.arena, &call);
+	path = arena_text(world.arena, "%s/%s/6925c84100000000000000d1/recording.mp4",
+			  world.account.id_text, world_member(&world, answer, "id"));
+	make_file(path, "12345");
+	run_history("k2 +1000");
+	request = world_request(&world, world.arena, &world.account, METHOD_POST,
+				"/v2/recording-assets",
+				arena_text(world.arena, "{\"path\":\"%s\"}", path));
+	call = world_call(&world, &request);
+	ck_assert_int_eq(call.answer.status, 200);
+	run_history("+47");
+	watch_files();
+	watch_files();
+	ck_assert(is_there(path));
+	run_history("+2");
+	watch_files();
+	watch_files();
+	ck_assert(!is_there(path));
+}
+END_TEST
+
+/* How many files a lower number deletes can be asked before it is set. */
+static const struct {
+	const char *query;
+	int count; /* -1: the query is refused */
+} lists[] = {
+	{ "?template_id=TEMPLATE", 2 },
+	{ "?template_id=6925c84100000000000000a9", 0 },
+	{ "?template_id=x", 0 },
+	{ "?before=NOW", 2 },
+	{ "?before=YESTERDAY", 0 },
+	{ "?after=YESTERDAY", 2 },
+	{ "?after=TOMORROW", 0 },
+	{ "?template_id=TEMPLATE&before=TOMORROW", 2 },
+	{ "?before=x", -1 },
+	{ "?before=NOW&after=x", -1 },
+};
+
+START_TEST(files_are_listed_by_template_and_time)
+{
+	const char *const words[][2] = {
+		{ "TEMPLATE", id_as_text(world.arena, &template_id).data },
+		{ "NOW", NULL },
+		{ "YESTERDAY", NULL },
+		{ "TOMORROW", NULL },
+	};
+	static const int64_t times[] = { 0, 1000, -DAY, DAY };
+	const char *query = lists[_i].query;
+	struct call call;
+
+	for (int i = 0; i < ROWS(words); i++) {
+		char time[TEXT_TIME_SIZE];
+
+		text_time_milliseconds(world_now(&world) + times[i], time);
+		if (strstr(query, words[i][0]) != NULL)
+			query = replaced(query, words[i][0],
+					 words[i][1] != NULL ? words[i][1] : time);
+	}
+	call = call_of(&world.account, METHOD_GET,
+		       arena_text(world.arena, "/v2/recording-assets%s", query));
+	ck_assert_int_eq(call.answer.status, lists[_i].count < 0 ? 400 : 200);
+	if (lists[_i].count >= 0)
+		ck_assert_int_eq(
+			(int)json_array_size(json_object_get(
+				world_json(&world, world_body(world.arena, &call)), "data")),
+			lists[_i].count);
+}
+END_TEST
+
 /* ---- check --files ---- */
 
 static void keep_finding(void *context, const char *path, const char *problem)
@@ -962,6 +1320,14 @@ int main(void)
 	tcase_add_loop_test(tcase, the_file_of_a_test_that_is_over_goes, 0, ROWS(tests));
 	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
 	tcase_add_loop_test(tcase, a_file_without_a_record_is_adopted_or_purged, 0, ROWS(paths));
+	tcase_add_loop_test(tcase, a_file_is_kept_as_long_as_its_template_says, 0, ROWS(histories));
+	tcase_add_test(tcase, all_recordings_of_a_deleted_template_learn_its_last_number);
+	tcase_add_test(tcase, the_last_file_that_is_too_old_takes_the_parts_along);
+	tcase_add_test(tcase, a_file_of_a_recording_that_has_not_ended_stays);
+	tcase_add_test(tcase, files_are_too_old_without_a_folder);
+	tcase_add_test(tcase, old_files_of_many_do_not_hold_up_those_of_another_account);
+	tcase_add_test(tcase, an_adopted_file_is_kept_as_long_as_others);
+	tcase_add_loop_test(tcase, files_are_listed_by_template_and_time, 0, ROWS(lists));
 	tcase_add_test(tcase, a_check_compares_the_folder_with_the_records);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

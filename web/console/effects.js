@@ -62,7 +62,7 @@ const EFFECTS = {
 	"settings/retry": ["Nothing, because it is always an empty object."],
 	"settings/backend": ["The media server of the rooms; without it, the account's default."],
 	"settings/recordingRules/consent": ["Whether people are told that they may be recorded, are asked, or have to agree before they join."],
-	"settings/recordingRules/keepDays": ["Files of recordings are deleted after so many days.", "Nothing, because only rooms at a LiveKit server are recorded."],
+	"settings/recordingRules/keepDays": ["Files of recordings are deleted after so many days; a lower number counts a day after it was set.", "Nothing, because only rooms at a LiveKit server are recorded."],
 	"settings/recordingRules/chat": ["What is written to everybody during a recording becomes a file of it.", "Nothing, because only rooms at a LiveKit server are recorded."],
 	"settings/agents/*/agentName": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],
 	"settings/agents/*/metadata": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],

@@ -16,6 +16,7 @@
 
 #include "records/record.h"
 #include "resources/call.h"
+#include "resources/stored/keep_rule.h"
 #include "resources/stored/live_record.h"
 #include "resources/stored/template_record.h"
 
@@ -117,7 +118,7 @@ struct job {
 	int64_t most; /* milliseconds of maxDuration */
 	int64_t empty_most; /* milliseconds of autoStopTimeout */
 	uint32_t presign_seconds;
-	uint32_t keep_days; /* 0: as the service says (recordingRules.keepDays) */
+	struct keep_rule keep; /* of its template, as it was last */
 	struct slice not_enforced; /* a JSON array of names */
 	struct slice folder; /* where its files belong: the id of the service's folder */
 
@@ -179,7 +180,7 @@ extern const char *const asset_type_names[ASSET_TYPES];
 
 struct asset {
 	struct store_record stored; /* parent: the job */
-	struct id room, session;
+	struct id room, session, template_id;
 	enum asset_type type;
 	bool is_missing; /* its file was not found */
 	struct slice path; /* relative to the folder */
@@ -191,7 +192,6 @@ struct asset {
 	uint64_t duration; /* milliseconds */
 	uint32_t width, height; /* 0 for sound alone and for chat */
 	uint32_t presign_seconds; /* of its job */
-	uint32_t keep_days; /* of its job */
 	struct asset_gap *gaps;
 	size_t gap_count;
 };

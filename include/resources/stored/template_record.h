@@ -24,6 +24,7 @@
 
 #include "records/record.h"
 #include "resources/reads.h"
+#include "resources/stored/keep_rule.h"
 
 /* The most bytes of a template's response. */
 #define TEMPLATE_TEXT_MOST ((size_t)512 << 10)
@@ -46,7 +47,7 @@ extern const char *const recording_consent_names[RECORDING_CONSENTS];
 /* settings.recordingRules. */
 struct recording_rules {
 	enum recording_consent consent;
-	uint32_t keep_days; /* 0: as the service says */
+	struct keep_rule keep;
 	bool has_chat;
 };
 
@@ -91,6 +92,7 @@ struct template_record {
 	struct slice recording; /* JSON text that rooms show as recording_info */
 	bool has_agents; /* settings.agents is not empty */
 	struct recording_rules rules;
+	struct keep_rule former_keep; /* rules.keep as it was read */
 	struct deleted_roles deleted;
 	struct template_role *roles;
 	size_t role_count;

@@ -113,6 +113,7 @@ static bool add_assets(struct call *call, struct job *job, const struct work_rep
 		*asset = (struct asset){
 			.room = job->stored.parent,
 			.session = job->session,
+			.template_id = job->template_id,
 			.type = file->is_chat ? ASSET_CHAT : ASSET_ROOM_COMPOSITE,
 			.path = job_file_path(call, job, file->name),
 			.folder = report->folder,
@@ -124,7 +125,6 @@ static bool add_assets(struct call *call, struct job *job, const struct work_rep
 			.width = file->width,
 			.height = file->height,
 			.presign_seconds = job->presign_seconds,
-			.keep_days = job->keep_days,
 		};
 		if (!file->is_chat)
 			add_gaps(call, report, i, asset);

@@ -41,8 +41,9 @@ const struct loading load_recording_asset = { .load = load_of_path, .reads = rea
 /* ---- lists ---- */
 
 struct asset_filter {
-	bool has_room, has_session;
-	struct id room, session;
+	bool has_room, has_session, has_template, has_after, has_before;
+	struct id room, session, template_id, above;
+	int64_t after, before;
 	struct slice status, type; /* data NULL: any */
 };
 
@@ -52,17 +53,30 @@ static void prepare_list(struct call *call)
 	struct list *list = list_prepare(call, filter);
 	const struct slice room = call_query_text(call, "room_id");
 	const struct slice session = call_query_text(call, "session_id");
+	const struct slice template_id = call_query_text(call, "template_id");
+	const struct slice after = call_query_text(call, "after");
+	const struct slice before = call_query_text(call, "before");
 	const struct slice own = call->app_token != NULL ? call->app_token->subject.room_id : room;
 
 	filter->status = call_query_text(call, "status");
 	filter->type = call_query_text(call, "type");
 	filter->has_room = own.data != NULL;
 	filter->has_session = session.data != NULL;
+	filter->has_template = template_id.data != NULL;
 	if (filter->has_room)
 		list->has_page = list->has_page && id_parse(own, &filter->room) &&
 				 (room.data == NULL || slice_equal(room, own));
 	if (filter->has_session)
 		list->has_page = list->has_page && id_parse(session, &filter->session);
+	if (template_id.data != NULL)
+		list->has_page = list->has_page && id_parse(template_id, &filter->template_id);
+	/* The table of the query has checked the times. No id is older than its file. */
+	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
+	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
+	if (filter->has_after && filter->after >= 1000 && filter->after / 1000 <= UINT32_MAX) {
+		filter->above = id_lowest((uint32_t)(filter->after / 1000), 0);
+		list->page.above = &filter->above;
+	}
 	list->is_filtered = true;
 }
 
@@ -74,6 +88,11 @@ static bool filter_wants(const struct asset_filter *filter, const struct asset *
 	if (filter->has_room && id_compare(&asset->room, &filter->room) != 0)
 		return false;
 	if (filter->has_session && id_compare(&asset->session, &filter->session) != 0)
+		return false;
+	if (filter->has_template && id_compare(&asset->template_id, &filter->template_id) != 0)
+		return false;
+	if ((filter->has_after && asset->created < filter->after) ||
+	    (filter->has_before && asset->created > filter->before))
 		return false;
 	if (filter->type.data != NULL && !slice_is(filter->type, asset_type_names[asset->type]))
 		return false;

@@ -12,6 +12,8 @@
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/stored/gone_file.h"
+#include "resources/stored/room_record.h"
+#include "resources/stored/template_record.h"
 
 /* Most files that a response lists, and folders of jobs that it looks at. */
 #define LISTED_MOST 1000
@@ -87,7 +89,13 @@ static bool make_job(struct call *call, const struct finished *finished, struct 
 		     struct fault *fault)
 {
 	const struct slice none = SLICE("");
+	struct template_record template;
+	struct room_record room;
+	bool has_room;
 
+	if (!room_find(call, &finished->room, STORE_TO_SHOW, &room, &has_room, fault) ||
+	    (has_room && !template_load(call, &room.template_id, &template, fault)))
+		return false;
 	*job = (struct job){
 		.stored = { .id = finished->job, .parent = finished->room },
 		.name = id_as_text(call->arena, &finished->job),
@@ -97,6 +105,10 @@ static bool make_job(struct call *call, const struct finished *finished, struct 
 		.room_name = none,
 		.folder = recordings_folder_id(call),
 	};
+	if (has_room) {
+		job->template_id = template.id;
+		job->keep = template.rules.keep;
+	}
 	if (job->created > call->now)
 		job->created = call->now;
 	job->updated = job->ended = job->stopped = call->now;
@@ -127,6 +139,7 @@ bool recording_assets_adopt(struct call *call, struct fault *fault)
 	asset = (struct asset){
 		.room = finished.room,
 		.session = job.session,
+		.template_id = job.template_id,
 		.type = finished.type,
 		.path = finished.path,
 		.folder = recordings_folder_id(call),
@@ -137,7 +150,6 @@ bool recording_assets_adopt(struct call *call, struct fault *fault)
 		.width = finished.type == ASSET_CHAT ? 0 : job.look.width,
 		.height = finished.type == ASSET_CHAT ? 0 : job.look.height,
 		.presign_seconds = job.presign_seconds,
-		.keep_days = job.keep_days,
 	};
 	if (!asset_add(call, &job, &asset, fault) || !job_put(call, &job, fault))
 		return false;

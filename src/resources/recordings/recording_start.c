@@ -123,6 +123,7 @@ bool recording_fill(struct call *call, const struct recorded_room *in, const jso
 	const struct recording_sources sources = sources_of(call, in->template);
 	const struct slice address = text_of_json(json_object_get(body, "meeting_url"));
 	const bool is_live = in->live->stored.value.data != NULL;
+	const struct recording_rules *rules = &in->template->rules;
 	struct recording_plan plan;
 
 	if (!recording_plan_make(call->arena, &sources, body, &plan, fault))
@@ -146,6 +147,8 @@ bool recording_fill(struct call *call, const struct recorded_room *in, const jso
 		.roles = plan.roles == NULL ? SLICE("") : json_as_text(call->arena, plan.roles),
 		.consent = in->template->rules.consent,
 	};
+	job->look.has_chat = !job->is_test && rules->has_chat;
+	job->keep = rules->keep;
 	job->most = (int64_t)plan.duration_most * 1000;
 	job->empty_most = (int64_t)plan.patience * 1000;
 	job->presign_seconds = plan.link_seconds;

@@ -62,9 +62,13 @@ static const struct member template_members[] = {
 	{ "recording_consent", AS_CHOICE(RECORDING_CONSENTS - 1, recording_consent_names), SINCE(2),
 	  MARKED(MEMBER_DERIVED), AT(struct template_record, rules.consent) },
 	{ "recording_days", AS_NUMBER(4, 0, UINT32_MAX), SINCE(2), MARKED(MEMBER_DERIVED),
-	  AT(struct template_record, rules.keep_days) },
+	  AT(struct template_record, rules.keep.days) },
 	{ "recording_chat", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_DERIVED),
 	  AT(struct template_record, rules.has_chat) },
+	{ "days_before", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct template_record, rules.keep.before) },
+	{ "days_changed_at", AS_TIME, MARKED(MEMBER_ABSENT),
+	  AT(struct template_record, rules.keep.changed) },
 	{ "settings_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
 	  AT(struct template_record, parts[PART_SETTINGS].hidden) },
 	{ "destinations_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
@@ -101,6 +105,7 @@ bool template_unpack(struct call *call, const struct store_record *stored,
 	if (record->backend.size == 0)
 		record->backend.data = NULL;
 	record->former_backend = record->backend;
+	record->former_keep = record->rules.keep;
 	call_raise_time(call, record->updated);
 	return true;
 }
@@ -295,6 +300,12 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 	size_t *offsets = arena_alloc(call->arena, (n + PART_COUNT + 1) * sizeof *offsets);
 	struct media media;
 
+	/* Of a new template, nothing has been kept. */
+	if (record->stored.value.data != NULL &&
+	    record->rules.keep.days != record->former_keep.days)
+		record->rules.keep = keep_rule_change(&record->former_keep, record->rules.keep.days,
+						      call->environment->recordings_keep,
+						      call->now);
 	record->text = join_text(call, record, record->parts[PART_SETTINGS].text, offsets);
 	for (size_t i = 0; i < n; i++)
 		record->roles[i].text.data = record->text.data + offsets[i];

@@ -137,7 +137,7 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 	if (record->has_agents != again.has_agents)
 		findings_add(findings, "/has_agents", differs);
 	if (record->rules.consent != again.rules.consent ||
-	    record->rules.keep_days != again.rules.keep_days ||
+	    record->rules.keep.days != again.rules.keep.days ||
 	    record->rules.has_chat != again.rules.has_chat)
 		findings_add(findings, "/recording_rules", differs);
 	if (!slice_equal(record->region, again.region))

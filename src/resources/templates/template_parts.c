@@ -108,15 +108,18 @@ static const json_t *keep_stored(struct call *call, const struct template_record
 
 /* ---- settings and destinations ---- */
 
-static struct recording_rules rules_of_settings(const json_t *settings)
+/* kept: the former rule. */
+static struct recording_rules rules_of_settings(const json_t *settings,
+						const struct keep_rule *kept)
 {
 	const json_t *rules = json_object_get(settings, "recordingRules");
 	const struct slice word = text_of_json(json_object_get(rules, "consent"));
 	struct recording_rules read = {
-		.keep_days = (uint32_t)json_integer_value(json_object_get(rules, "keepDays")),
+		.keep = *kept,
 		.has_chat = json_is_true(json_object_get(rules, "chat")),
 	};
 
+	read.keep.days = (uint32_t)json_integer_value(json_object_get(rules, "keepDays"));
 	for (int i = 0; i < RECORDING_CONSENTS; i++) {
 		if (word.data != NULL && slice_is(word, recording_consent_names[i]))
 			read.consent = (enum recording_consent)i;
@@ -142,7 +145,7 @@ static void follow_settings(struct call *call, struct template_record *record,
 					: (struct slice){ standard.data + 1, standard.size - 2 };
 	record->backend = text_of_json(json_object_get(settings, "backend"));
 	record->has_agents = json_array_size(json_object_get(settings, "agents")) > 0;
-	record->rules = rules_of_settings(settings);
+	record->rules = rules_of_settings(settings, &record->rules.keep);
 
 	/* As rooms that follow their template show it, with the member names of rooms. */
 	if (json_object_get(recording, "enabled") != NULL)

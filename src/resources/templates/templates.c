@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "resources/stored/default_template.h"
 #include "resources/stored/deleted_role.h"
+#include "resources/stored/job_record.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
 #include "records/kinds.h"
@@ -136,6 +137,48 @@ bool templates_patch(struct call *call, struct fault *fault)
 	return save_template(call, record, &former, fault);
 }
 
+/* Jobs that a transaction of templates_delete looks at. */
+#define JOBS_AT_ONCE 64
+
+/* Stores the last rule in the jobs of the template, some of them in this transaction; those that
+ * began since its last change have it. */
+static bool keep_rule_to_jobs(struct call *call, const struct template_record *record,
+			      struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.above = call->step.is_next ? &call->step.after : NULL,
+		.records = arena_alloc(call->arena, JOBS_AT_ONCE * sizeof *page.records),
+		.most = JOBS_AT_ONCE,
+	};
+
+	if (!store_page(call->transaction, &kind_job, &page, fault))
+		return false;
+	call->run.goes_on = !page.is_last;
+	for (size_t i = 0; i < page.count; i++) {
+		const struct id id = page.records[i].id;
+		struct job job;
+
+		if (!record_read(&job_table, call->arena, &page.records[i], &job, fault))
+			return false;
+		if (job.created > record->rules.keep.changed)
+			call->run.goes_on = false;
+		if (id_compare(&job.template_id, &record->id) != 0 ||
+		    keep_rule_equal(&job.keep, &record->rules.keep))
+			continue;
+		if (!job_load(call, &id, STORE_TO_CHANGE, &job, fault))
+			return false;
+		job.keep = record->rules.keep;
+		if (job.stored.value.data != NULL && !job_put(call, &job, fault))
+			return false;
+	}
+	if (call->run.goes_on) {
+		call->run.step.is_next = true;
+		call->run.step.after = page.records[page.count - 1].id;
+	}
+	return true;
+}
+
 bool templates_delete(struct call *call, struct fault *fault)
 {
 	const struct template_record *record = call->template;
@@ -147,6 +190,10 @@ bool templates_delete(struct call *call, struct fault *fault)
 	if (has_rooms)
 		return fault_explain(fault, FAULT_CONFLICT, "Template is in use",
 				     "rooms still use this template");
+	if (record->rules.keep.changed != 0 && !keep_rule_to_jobs(call, record, fault))
+		return false;
+	if (call->run.goes_on)
+		return true;
 	template_note(call, "template.deleted", record);
 	return garbage_collect(call, fault) &&
 	       media_use(call, record->backend, (struct slice){ NULL, 0 }, fault) &&

@@ -354,7 +354,7 @@ static void record_session(struct world *world, const char *room)
 			   .most = 1,
 			   .empty_most = 1,
 			   .presign_seconds = 60,
-			   .keep_days = 3,
+			   .keep = { 3, 2, 1 },
 			   .not_enforced = SLICE("[\"transcription\"]"),
 			   .folder = SLICE("f1") };
 	struct recording_times times = RECORDING_TIMES;
@@ -469,9 +469,11 @@ static void live_once(struct world *world, struct life *life)
 	done(world, METHOD_POST, body, NULL, "/v2/import");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
-	     "{\"name\":\"two\",\"settings\":{\"backend\":\"two\"},"
+	     "{\"name\":\"two\",\"settings\":{\"backend\":\"two\",\"recordingRules\":{\"keepDays\":30}},"
 	     "\"roles\":{\"host\":{\"title\":\"H\\u00e4upter\"},\"only\":{},\"extra\":{}}}",
 	     life->two, "/v2/templates");
+	done(world, METHOD_PATCH, "{\"recordingRules\":{\"keepDays\":7}}", NULL,
+	     "/v2/templates/%s/settings", life->two);
 	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s", gone);
 	done(world, METHOD_POST, "{\"name\":\"Followed\",\"title\":\"F\\u00fcr Alice\"}",
 	     life->followed, "/v2/rooms");

@@ -937,7 +937,7 @@ static void asks_for_consent(struct template_record *template)
 
 static void keeps_for_days(struct template_record *template)
 {
-	template->rules.keep_days = 7;
+	template->rules.keep.days = 7;
 }
 
 static void another_region(struct template_record *template)
