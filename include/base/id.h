@@ -54,6 +54,10 @@ size_t id_place(const struct id *id, const void *items, size_t count, size_t siz
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
 /* Writes the UUID with these bits; the bits for version and variant are set. */
 void uuid_print(const unsigned char bits[UUID_SIZE], char text[UUID_TEXT_SIZE]);
+/* Writes the UUID of version 8 that follows from a name in a space, of which the first
+ * UUID_NAME_MOST bytes count. again: tells apart several of one name. */
+#define UUID_NAME_MOST 256
+void uuid_of(const struct id *space, struct slice name, unsigned again, char text[UUID_TEXT_SIZE]);
 /* Returns a new UUID, in the arena. */
 struct slice uuid_as_text(struct arena *arena, const struct clock *clock);
 

@@ -6,7 +6,11 @@
 #include <assert.h>
 #include <endian.h>
 
+#include "base/digest.h"
 #include "base/text.h"
+
+/* The place of the version among the characters of a UUID. */
+#define UUID_VERSION_AT 14
 
 struct id id_lowest(uint32_t seconds, uint64_t number)
 {
@@ -139,6 +143,21 @@ void uuid_print(const unsigned char bits[UUID_SIZE], char text[UUID_TEXT_SIZE])
 		group += group_sizes[i];
 	}
 	*text = '\0';
+}
+
+void uuid_of(const struct id *space, struct slice name, unsigned again, char text[UUID_TEXT_SIZE])
+{
+	char bytes[ID_SIZE + UUID_NAME_MOST + 4];
+	unsigned char digest[DIGEST_SIZE];
+	const size_t size = name.size < UUID_NAME_MOST ? name.size : UUID_NAME_MOST;
+
+	memcpy(bytes, space->bytes, ID_SIZE);
+	memcpy(bytes + ID_SIZE, name.data, size);
+	for (size_t i = 0; i < 4; i++)
+		bytes[ID_SIZE + size + i] = (char)(unsigned char)(again >> (24 - 8 * i));
+	digest_sha256((struct slice){ bytes, ID_SIZE + size + 4 }, digest);
+	uuid_print(digest, text);
+	text[UUID_VERSION_AT] = '8';
 }
 
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/csv.h"
 #include "base/directory.h"
 #include "base/json_text.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "recorder/chat.h"
 #include "recorder/part.h"
 
 #define NICE 10
@@ -31,8 +31,6 @@
 /* Parts, a copy, and the file. */
 #define ROOM_TIMES 2
 #define JOINED "joined.json"
-#define CHAT_LINES "chat.jsonl"
-#define CHAT_FILE "chat.csv"
 
 /* What ffprobe finds. */
 struct figures {
@@ -568,44 +566,6 @@ static bool take_step(struct joiner *joiner, struct fault *fault)
 
 /* ---- the end ---- */
 
-/* Returns the chat as a table, without what was written while nothing was recorded; data is NULL if
- * there is nothing. */
-static struct slice chat_table(const struct joiner *joiner)
-{
-	static const char *const members[] = { "peer_id", "name", "user_id", "roles",
-					       "sent_at", "kind", "message" };
-	const size_t n = sizeof members / sizeof members[0];
-	struct buffer table = BUFFER_INITIAL(joiner->arena);
-	char path[PART_PATH_SIZE];
-	struct slice rest;
-	bool has_rows = false;
-
-	(void)in_folder(joiner, CHAT_LINES, path);
-	rest = small_file_read(joiner->arena, path);
-	buffer_append_text(&table, CSV_MARK
-			   "SenderPeerID,SenderName,SenderUserID,Roles,SentAt,Type,Message\r\n");
-	while (rest.data != NULL) {
-		const json_t *row = json_text_read_stored(joiner->arena,
-							  text_split(rest, '\n', &rest), NULL);
-		const int64_t sent = json_integer_value(json_object_get(row, "sent_at"));
-		char time[TEXT_TIME_SIZE];
-
-		if (row == NULL || sent <= 0 || sent > TEXT_TIME_LAST ||
-		    cuts_is_excluded(joiner->excluded, joiner->excluded_count, sent))
-			continue;
-		text_time_milliseconds(sent, time);
-		for (size_t i = 0; i < n; i++) {
-			const json_t *cell = json_object_get(row, members[i]);
-
-			csv_append_cell(&table, json_is_integer(cell) ? slice_of(time)
-								      : text_of_json(cell));
-			buffer_append_text(&table, i + 1 < n ? "," : "\r\n");
-		}
-		has_rows = true;
-	}
-	return has_rows ? buffer_slice(&table) : (struct slice){ NULL, 0 };
-}
-
 static bool note_files(const struct joiner *joiner, struct fault *fault)
 {
 	struct json_writer writer = writer_begin(joiner->arena, false);
@@ -658,7 +618,8 @@ static bool place_files(struct joiner *joiner, struct fault *fault)
 			return false;
 	}
 	if (json_is_true(json_object_get(look, "chat")))
-		chat = chat_table(joiner);
+		chat = chat_table(joiner->arena, joiner->folder, joiner->excluded,
+				  joiner->excluded_count);
 	if (chat.data != NULL) {
 		struct recorded_file *file = &joiner->files[joiner->files_count];
 

@@ -104,6 +104,7 @@ struct work *work_open(struct work_stand *stand, const char *account, const char
 	work->epoch = epoch;
 	work->file.media = work->file.log = -1;
 	work->want = WANT_STOP;
+	work->chat = chat_open();
 	(void)snprintf(work->account, sizeof work->account, "%s", account);
 	(void)snprintf(work->job, sizeof work->job, "%s", job);
 	folder_of_job(&stand->folder, account, job, work->folder);
@@ -135,6 +136,7 @@ void work_close(struct work_stand *stand, struct work *work)
 	close_part(stand, work);
 	json_decref(work->order);
 	free(work->gaps);
+	chat_close(work->chat);
 	free(work);
 }
 
@@ -397,26 +399,24 @@ static void take_chunk(struct work_stand *stand, struct work *work, const json_t
 		work_end_part(work);
 }
 
-/* Keeps a message of the chat as a line. */
-static void take_chat(struct work_stand *stand, const struct work *work, json_t *said)
+/* Keeps a message of the chat, unless people were told that nothing is kept now. */
+static void take_chat(struct work *work, const json_t *said)
 {
-	const json_t *look = json_object_get(work->order, "look");
-	struct buffer line = BUFFER_INITIAL(stand->arena);
-	char path[PART_PATH_SIZE];
-	int64_t sent_at = number_of(said, "sent_at");
-	int file;
+	const int64_t sent_at = number_of(said, "sent_at") + work->part_offset;
+	enum chat_kept kept;
 
-	if (!json_is_true(json_object_get(look, "chat")) || work->pause_asked || sent_at <= 0)
+	if (work->pause_asked || work->phase >= PHASE_LEAVING)
 		return;
-	object_put(said, "sent_at", json_integer(sent_at + work->part_offset));
-	buffer_append_json(&line, said);
-	buffer_append_byte(&line, '\n');
-	(void)snprintf(path, sizeof path, "%s/chat.jsonl", work->folder);
-	file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
-	if (file < 0)
+	kept = chat_keep(work->chat, work->folder, work->order, work->epoch, said, sent_at);
+	if (kept <= CHAT_NOT_WANTED || kept == work->chat_kept)
 		return;
-	(void)!write(file, line.data, line.size);
-	close(file);
+	work->chat_kept = kept;
+	log_event(LOG_LEVEL_WARNING, "recorder_chat", "account", work->account, "job", work->job,
+		  "error",
+		  kept == CHAT_FULL	     ? "the chat is too large"
+		  : kept == CHAT_SENDER_FULL ? "somebody has written too much"
+					     : strerror(errno),
+		  "effect", "what is written is not kept", NULL);
 }
 
 static void take_away(struct work_stand *stand, struct work *work, struct slice reason)
@@ -461,7 +461,7 @@ static void take_said(struct work_stand *stand, struct work *work, struct slice 
 	} else if (slice_is(type, "people")) {
 		work->people = number_of(said, "n") < 0 ? 0 : number_of(said, "n");
 	} else if (slice_is(type, "chat")) {
-		take_chat(stand, work, said);
+		take_chat(work, said);
 	} else if (slice_is(type, "fps")) {
 		const json_t *look = json_object_get(work->order, "look");
 		const double fps = json_number_value(json_object_get(said, "fps"));

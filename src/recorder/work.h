@@ -10,6 +10,7 @@
 #ifndef RECORDER_WORK_H
 #define RECORDER_WORK_H
 
+#include "recorder/chat.h"
 #include "recorder/chromium.h"
 #include "recorder/contract.h"
 #include "recorder/folder.h"
@@ -76,6 +77,8 @@ struct work {
 	struct gap *gaps;
 	size_t gaps_count, gaps_capacity;
 	bool has_no_space;
+	struct chat *chat;
+	enum chat_kept chat_kept; /* what was logged last */
 
 	/* Joining. */
 	int64_t join_at;

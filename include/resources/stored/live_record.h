@@ -7,7 +7,7 @@
  *
  * A peer's id begins with the time at which it joined, so the peers of a session are listed in this
  * order; its name is its public id, a UUID that follows from the media server's own id of the stay
- * (peer_uuid). Whatever reports a stay, and however often, therefore names the same peer.
+ * (uuid_of). Whatever reports a stay, and however often, therefore names the same peer.
  *
  * Times are in milliseconds since 1970, of this service's clock unless a comment says otherwise.
  *
@@ -220,10 +220,6 @@ void peer_write_consent(struct json_writer *body, const struct peer *peer);
  * does not agree. */
 struct slice consent_as_text(struct arena *arena, int64_t consented);
 
-/* Writes the public id of a stay: a UUID of version 8. again: how often the stay was declared gone
- * before, although it was still inside. */
-void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
-	       char text[UUID_TEXT_SIZE]);
 /* Returns the id of a peer with this public id. */
 struct id peer_id(int64_t joined, struct slice uuid);
 /* Two rooms may have people with the same entry, for whatever reason. */

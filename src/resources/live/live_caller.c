@@ -387,7 +387,7 @@ bool live_find_peer(struct call *call, const struct live_view *view, struct slic
 	 * id. */
 	do {
 		if (is_stay)
-			peer_uuid(&view->live.backend, id, again++, uuid);
+			uuid_of(&view->live.backend, id, again++, uuid);
 		if (!record_get_named(&peer_table, call->transaction, is_stay ? slice_of(uuid) : id,
 				      STORE_TO_SHOW, peer, fault))
 			return false;

@@ -322,7 +322,7 @@ static bool find_stay(struct room_merge *merge, const struct server_person *pers
 	for (unsigned again = 0;; again++) {
 		struct peer peer;
 
-		peer_uuid(&merge->merging->backend, person->stay, again, stay->uuid);
+		uuid_of(&merge->merging->backend, person->stay, again, stay->uuid);
 		if (!record_get_named(&peer_table, call->transaction, slice_of(stay->uuid),
 				      STORE_TO_CHANGE, &peer, fault))
 			return false;

@@ -69,6 +69,8 @@ static bool write_join(struct call *call, const struct job *job, struct json_wri
 		call->arena, &found.access, id_as_text(call->arena, &job->stored.parent),
 		job_identity(call->arena, job, job->epoch), now, now + found.ttl, body);
 	writer_close(body, '}');
+	/* From this and from ids of the media server follow ours (uuid_of). */
+	writer_plain(body, "peers", id_as_text(call->arena, &found.backend));
 	return true;
 }
 

@@ -239,25 +239,6 @@ const struct record_table backend_account_table = {
 
 /* ---- ids ---- */
 
-/* The place of the version among the characters of a UUID. */
-#define UUID_VERSION_AT 14
-
-void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
-	       char text[UUID_TEXT_SIZE])
-{
-	char bytes[ID_SIZE + LIVE_ID_MOST + 4];
-	unsigned char digest[DIGEST_SIZE];
-	const size_t size = stay.size < LIVE_ID_MOST ? stay.size : LIVE_ID_MOST;
-
-	memcpy(bytes, backend->bytes, ID_SIZE);
-	memcpy(bytes + ID_SIZE, stay.data, size);
-	for (size_t i = 0; i < 4; i++)
-		bytes[ID_SIZE + size + i] = (char)(unsigned char)(again >> (24 - 8 * i));
-	digest_sha256((struct slice){ bytes, ID_SIZE + size + 4 }, digest);
-	uuid_print(digest, text);
-	text[UUID_VERSION_AT] = '8';
-}
-
 int64_t peer_consent(const struct peer *peer)
 {
 	return peer->withdrawn == 0 ? peer->consented : 0;

@@ -367,7 +367,7 @@ void begin_with_peer(const struct script *script, struct slice word, struct call
 	char uuid[UUID_TEXT_SIZE];
 
 	begin(call);
-	peer_uuid(&servers[script->server], stay_id(script, word), 0, uuid);
+	uuid_of(&servers[script->server], stay_id(script, word), 0, uuid);
 	ck_assert(record_get_named(&peer_table, call->transaction,
 				   arena_copy(call->arena, slice_of(uuid)), STORE_TO_CHANGE, peer,
 				   &fault));
@@ -499,7 +499,7 @@ void append_stay(const struct script *script, const struct peer *peer, struct bu
 		buffer_append(text, script->stays[i].name);
 		for (unsigned again = 0; again < 9; again++) {
 			for (int server = 0; server < SERVERS; server++) {
-				peer_uuid(&servers[server], stay, again, uuid);
+				uuid_of(&servers[server], stay, again, uuid);
 				if (slice_is(peer->uuid, uuid))
 					return;
 			}
@@ -743,7 +743,7 @@ struct peer get_peer(const struct script *script, struct call *call, struct slic
 	char uuid[UUID_TEXT_SIZE];
 	struct peer peer;
 
-	peer_uuid(&servers[0], stay_id(script, name), again, uuid);
+	uuid_of(&servers[0], stay_id(script, name), again, uuid);
 	ck_assert(record_get_named(&peer_table, call->transaction, slice_of(uuid), STORE_TO_SHOW,
 				   &peer, &fault));
 	peer.uuid = arena_copy(call->arena, slice_of(uuid));

@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/id.h"
 #include "base/json_text.h"
+#include "base/text.h"
 #include "directory.h"
 #include "kit.h"
+#include "recorder/chat.h"
 #include "recorder/cuts.h"
 #include "recorder/folder.h"
 #include "recorder/part.h"
@@ -486,6 +489,146 @@ START_TEST(leftovers_are_of_this_recorder)
 }
 END_TEST
 
+/* ---- the chat ---- */
+
+#define SPACE "6925c84100000000000000e1"
+#define HEAD "\xef\xbb\xbfSenderPeerID,SenderName,SenderUserID,Roles,SentAt,Type,Message\r\n"
+
+/* Keeps a message at a time in seconds. */
+static enum chat_kept keep(struct chat *chat, const char *folder, const char *order, int64_t epoch,
+			   const char *stay, const char *text, int64_t seconds)
+{
+	json_t *said = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "peer_id", stay, "name",
+				 "=Ada", "user_id", "ada", "roles", "host", "kind", "chat",
+				 "message", text, "more", "is not kept");
+	json_t *parsed = json_loads(order, 0, NULL);
+	const enum chat_kept kept = chat_keep(chat, folder, parsed, epoch, said,
+					      1764500000000 + seconds * 1000);
+
+	json_decref(parsed);
+	json_decref(said);
+	return kept;
+}
+
+/* clang-format off */
+static const struct {
+	const char *order, *stay, *text;
+	enum chat_kept kept;
+	const char *row; /* without what all rows have */
+} messages[] = {
+	{ "{\"look\":{\"chat\":true},\"peers\":\"" SPACE "\"}", "PA_1", "Hi", CHAT_KEPT, "Hi" },
+	{ "{\"look\":{\"chat\":true}}", "PA_1", "Hi", CHAT_KEPT, "Hi" },
+	{ "{\"look\":{\"chat\":true},\"peers\":\"x\"}", "PA_1", "Hi", CHAT_KEPT, "Hi" },
+	{ "{\"look\":{\"chat\":true},\"peers\":\"" SPACE "\"}", "", "Hi", CHAT_KEPT, "Hi" },
+	{ "{\"look\":{\"chat\":true}}", "PA_1", "=cmd()", CHAT_KEPT, "'=cmd()" },
+	{ "{\"look\":{\"chat\":true}}", "PA_1", "a, \"b\"\nc", CHAT_KEPT, "\"a, \"\"b\"\" c\"" },
+	{ "{\"look\":{\"chat\":true}}", "PA_1", "", CHAT_NOT_WANTED, NULL },
+	{ "{\"look\":{\"chat\":false}}", "PA_1", "Hi", CHAT_NOT_WANTED, NULL },
+	{ "{\"look\":{}}", "PA_1", "Hi", CHAT_NOT_WANTED, NULL },
+	{ "{}", "PA_1", "Hi", CHAT_NOT_WANTED, NULL },
+};
+/* clang-format on */
+
+START_TEST(a_message_becomes_a_row)
+{
+	char *directory = directory_make();
+	struct chat *chat = chat_open();
+	char peer[UUID_TEXT_SIZE];
+	struct slice table;
+	struct id space;
+
+	ck_assert(id_parse(SLICE(SPACE), &space));
+	uuid_of(&space, slice_of(messages[_i].stay), 0, peer);
+	if (_i > 0)
+		(void)snprintf(peer, sizeof peer, "%s", messages[_i].stay);
+	ck_assert_int_eq(keep(chat, directory, messages[_i].order, 1, messages[_i].stay,
+			      messages[_i].text, 0),
+			 messages[_i].kept);
+	table = chat_table(arena, directory, NULL, 0);
+	if (messages[_i].row == NULL)
+		ck_assert_ptr_null(table.data);
+	else
+		ck_assert_str_eq(arena_copy(arena, table).data,
+				 arena_text(arena,
+					    HEAD "%s,'=Ada,ada,host,2025-11-30T10:53:20.000Z,chat,"
+						 "%s\r\n",
+					    peer, messages[_i].row));
+	chat_close(chat);
+	directory_remove(directory);
+}
+END_TEST
+
+#define KEEPS "{\"look\":{\"chat\":true}}"
+
+static size_t rows_of(const char *folder)
+{
+	struct slice rest = chat_table(arena, folder, NULL, 0);
+	size_t n = 0;
+
+	for (; rest.data != NULL && rest.size > 0; n++)
+		(void)text_split(rest, '\n', &rest);
+	return n > 0 ? n - 1 : 0;
+}
+
+START_TEST(who_writes_too_much_is_kept_no_more_and_others_are)
+{
+	char *directory = directory_make(), *text = malloc(20001);
+	struct chat *chat = chat_open();
+	enum chat_kept kept = CHAT_KEPT;
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, 'a', 20000);
+	text[20000] = '\0';
+	while (n < 1000 &&
+	       (kept = keep(chat, directory, KEEPS, 1, "PA_1", text, (int64_t)n)) == CHAT_KEPT)
+		n++;
+	ck_assert_int_eq(kept, CHAT_SENDER_FULL);
+	/* Each was cut. */
+	ck_assert_uint_eq(n, CHAT_SENDER_MOST / 8000 - 1);
+	ck_assert_int_eq(keep(chat, directory, KEEPS, 1, "PA_2", "Hi", 1000), CHAT_KEPT);
+	ck_assert_uint_eq(rows_of(directory), n + 1);
+	/* All together are bounded, too. */
+	for (int i = 3; i < 100 && kept != CHAT_FULL; i++) {
+		const char *stay = arena_text(arena, "PA_%d", i);
+
+		do
+			kept = keep(chat, directory, KEEPS, 1, stay, text, 1001 + i);
+		while (kept == CHAT_KEPT);
+	}
+	ck_assert_int_eq(kept, CHAT_FULL);
+	ck_assert_uint_gt(rows_of(directory), n + 1);
+	free(text);
+	chat_close(chat);
+	directory_remove(directory);
+}
+END_TEST
+
+/* While one recorder takes over from another, both hear the same; people may repeat themselves. */
+static const struct {
+	int64_t epoch, seconds;
+	const char *stay, *text;
+} written[] = {
+	{ 1, 0, "PA_1", "Yes" },  { 1, 2, "PA_1", "Yes" }, { 2, 2, "PA_1", "Yes" },
+	{ 2, 3, "PA_1", "No" },	  { 1, 4, "PA_1", "No" },  { 2, 5, "PA_2", "No" },
+	{ 2, 30, "PA_1", "Yes" },
+};
+
+START_TEST(what_two_recorders_heard_is_one_row)
+{
+	char *directory = directory_make();
+	struct chat *chat = chat_open();
+
+	for (int i = 0; i < ROWS(written); i++)
+		ck_assert_int_eq(keep(chat, directory, KEEPS, written[i].epoch, written[i].stay,
+				      written[i].text, written[i].seconds),
+				 CHAT_KEPT);
+	ck_assert_uint_eq(rows_of(directory), 5);
+	chat_close(chat);
+	directory_remove(directory);
+}
+END_TEST
+
 TCase *recorder_plans(void)
 {
 	TCase *planned = tcase_create("plans");
@@ -503,5 +646,8 @@ TCase *recorder_plans(void)
 	tcase_add_test(planned, a_chunk_that_does_not_fit_is_cut_off);
 	tcase_add_test(planned, a_folder_has_a_mark_and_a_lock);
 	tcase_add_test(planned, leftovers_are_of_this_recorder);
+	tcase_add_loop_test(planned, a_message_becomes_a_row, 0, ROWS(messages));
+	tcase_add_test(planned, who_writes_too_much_is_kept_no_more_and_others_are);
+	tcase_add_test(planned, what_two_recorders_heard_is_one_row);
 	return planned;
 }

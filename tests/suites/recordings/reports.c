@@ -1501,6 +1501,67 @@ START_TEST(who_is_recorded_follows_the_template)
 }
 END_TEST
 
+/* What the template says about the chat is in the order and in the recording; and from what the
+ * ids of people follow. */
+static const struct {
+	const char *rules;
+	bool has_chat;
+} rules_of_chat[] = {
+	{ "", false },
+	{ ",\"settings\":{\"recordingRules\":{\"chat\":false}}", false },
+	{ ",\"settings\":{\"recordingRules\":{\"chat\":true}}", true },
+};
+
+START_TEST(the_chat_is_kept_if_the_template_says_so)
+{
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
+	const char *template, *shown;
+	struct client client;
+	json_t *order;
+	struct job job;
+	struct call call;
+	struct live live;
+	struct id room;
+
+	world.environment.recordings = &recordings;
+	template = world_expect(&world, 200, METHOD_POST, "/v2/templates",
+				arena_text(world.arena,
+					   "{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
+					   "\"browserRecordings\":{\"school\":{"
+					   "\"autoStart\":true}}}%s}",
+					   rules_of_chat[_i].rules));
+	room = meet(template, "one", "host", "");
+	world_expect(&world, 200, METHOD_PATCH,
+		     arena_text(world.arena, "/v2/templates/%s/settings",
+				world_member(&world, template, "id")),
+		     "{\"backend\":\"one\"}");
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	report(&client);
+	ck_assert_int_eq(tried(&room, true), AUTOMATIC_STARTED);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_find_holding(&call, JOB_RECORDING, &room, STORE_TO_SHOW, &job, &fault) &&
+		  live_load(&call, &room, STORE_TO_SHOW, &live, &fault));
+	world_abandon(&call);
+	report(&client);
+	client.works = work_text(&world.account.id, &job.stored.id, 1, "opening", 0, "");
+	client.needs =
+		arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+			   world.account.id_text, id_as_text(world.arena, &job.stored.id).data);
+	order = json_object_get(work_at(report(&client), 0), "order");
+	ck_assert_str_eq(text_at(order, "peers"), id_as_text(world.arena, &live.backend).data);
+	ck_assert_int_eq(json_is_true(json_object_get(json_object_get(order, "look"), "chat")),
+			 rules_of_chat[_i].has_chat);
+	shown = world_expect(&world, 200, METHOD_GET,
+			     arena_text(world.arena, "/v2/recordings/%s",
+					id_as_text(world.arena, &job.stored.id).data),
+			     NULL);
+	ck_assert_int_eq(strstr(shown, "\"chat\"") != NULL, rules_of_chat[_i].has_chat);
+	world.environment.recordings = NULL;
+	directory_remove(folder);
+}
+END_TEST
+
 /* ---- links in webhooks ---- */
 
 static const char *linked(const char *type, const char *data)
@@ -1797,6 +1858,8 @@ void add_reports(TCase *reports, bool on_database)
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
 	tcase_add_test(reports, who_is_recorded_follows_the_template);
 	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
+	tcase_add_loop_test(reports, the_chat_is_kept_if_the_template_says_so, 0,
+			    ROWS(rules_of_chat));
 	tcase_add_test(reports, a_webhook_has_a_link_that_the_log_has_not);
 	tcase_add_test(reports, a_deleted_account_leaves_no_work);
 	tcase_add_test(reports, the_watch_looks_at_jobs_that_are_due);
