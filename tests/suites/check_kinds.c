@@ -141,6 +141,9 @@ static size_t endpoints_of(const char *section, const char *endpoints[], size_t 
 
 		while (line.data != NULL) {
 			word = text_split(line, ' ', &line);
+			/* The next column of a table. */
+			if (slice_is(word, "Ta"))
+				break;
 			if (slice_is(word, ",") || slice_is(word, "Ns") || slice_is(word, "Li"))
 				continue;
 			if (path.size == 0 && word.data[0] != '/') {
@@ -196,6 +199,33 @@ START_TEST(each_route_is_in_the_manual)
 			route++;
 		ck_assert_msg(route->path != NULL, "anteroom-api(7), ENDPOINTS: %s is no route",
 			      endpoints[i]);
+	}
+}
+END_TEST
+
+#define CALLS_OF_100MS 77
+
+/* The manual says of each call of 100ms whether it is here, and that is so. */
+START_TEST(each_call_of_100ms_is_here_or_not_as_the_manual_says)
+{
+	const char *table = part_of(section_of("anteroom-api.7", "USING 100MS CLIENTS"),
+				    ".It Sy Call Ta Sy Here", "\n.El");
+	const char *at = table, *calls[CALLS_OF_100MS + 1];
+	const size_t count = endpoints_of(table, calls, ROWS(calls));
+
+	ck_assert_uint_eq(count, CALLS_OF_100MS);
+	for (size_t i = 0; i < count; i++) {
+		const struct route *route = routes;
+		const char *here;
+
+		at = strstr(at, "\n.It Li ") + 1;
+		here = strstr(at, " Ta ");
+		ck_assert(here != NULL && here < at + strcspn(at, "\n"));
+		while (route->path != NULL && !is_endpoint_of(route, calls[i]))
+			route++;
+		ck_assert_msg((route->path != NULL) == (strncmp(here, " Ta yes", 7) == 0),
+			      "anteroom-api(7), USING 100MS CLIENTS: %s is%s here", calls[i],
+			      route->path != NULL ? "" : " not");
 	}
 }
 END_TEST
@@ -668,6 +698,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, each_route_is_in_the_manual);
+	tcase_add_test(tcase, each_call_of_100ms_is_here_or_not_as_the_manual_says);
 	tcase_add_test(tcase, each_route_has_a_case);
 	tcase_add_test(tcase, each_kind_is_seen_or_says_why_not);
 	tcase_add_test(tcase, what_kinds_belong_to_and_when_they_end_is_in_the_readme);
