@@ -116,6 +116,7 @@ async function calls() {
 	await recorded.views_of_recording(browser);
 	await recorded.recordings_at_join(browser);
 	await recorded.recordings_in_console(browser);
+	await recorded.recordings_kept_in_console(browser);
 	await consented.consent_at_join(browser);
 	await consented.consent_kept(browser);
 	await consented.consent_in_calls(browser);

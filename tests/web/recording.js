@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, control, enter_call, focused, make_call, note, open_join } from "./call.js";
-import { BASE, SIZES, accessible, button, group, make_room, new_page, ok, sign_in } from "./stand.js";
+import { BASE, SIZES, accessible, api, button, group, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const ROOM = /\/v2\/recordings\/room\/\w+\/(start|stop|pause|resume)$/;
 const mark = ".recorded:visible .recorded-mark, .recorded-line:visible .recorded-mark";
@@ -329,6 +329,52 @@ const FILES = [
 	{ id: "6925c84100000000000000f1", type: "room-composite", path: "file:///a/b/c/recording.mp4", thumbnails: null, metadata: { resolution: { height: 720, width: 1280 }, gaps: [{ at_ms: 60000, missing_ms: 4000 }] }, duration: 2530, size: 250000000, status: "completed", created_at: "2026-01-02T10:43:00.000Z" },
 	{ id: "6925c84100000000000000f2", type: "chat", path: "file:///a/b/c/chat.csv", thumbnails: null, metadata: {}, duration: 0, size: 900, status: "missing", created_at: "2026-01-02T10:43:00.000Z" },
 ];
+
+/** Before a lower number of days deletes files, the console says how many. */
+export const recordings_kept_in_console = (browser) =>
+	group("how long recordings are kept", async () => {
+		const template = await api("POST", "/v2/templates", { name: "Kept", settings: { recordingRules: { keepDays: 365 } } });
+		const page = await new_page(browser);
+		const pages = [{ data: FILES, last: FILES[1].id }, { data: [], last: "6925c84100000000000000f0" }, { data: [FILES[0]], last: FILES[0].id }, { data: [], last: "" }];
+		let left = [...pages];
+		const asked = [];
+		await page.route("**/v2/recording-assets?*", (route) => {
+			asked.push(new URL(route.request().url()).searchParams);
+			return route.fulfill({ json: { limit: 100, ...left.shift() } });
+		});
+		const kept = async () => (await api("GET", `/v2/templates/${template.id}/settings`)).recordingRules?.keepDays;
+		const days = "[data-pointer='/recordingRules/keepDays'] input";
+		await sign_in(page);
+		await page.goto(`${BASE}/console/templates/${template.id}/settings`);
+		const save = async (number) => {
+			await page.fill(days, number);
+			await page.click(".save-bar button[type=submit]");
+		};
+		await save("400");
+		await page.waitForSelector(".save-bar[hidden]", { state: "attached" });
+		ok("a higher number is saved at once", (await kept()) === 400 && asked.length === 0, asked.length);
+		await save("30");
+		await page.waitForSelector("dialog:has-text('Keep recordings for 30 days?')");
+		const text = await page.textContent("dialog");
+		ok("a lower one says how many files go", text.includes("3 files of recordings are older than that. They are deleted 24 hours after you save"), text);
+		const until = Date.now() - 30 * 24 * 3600000 - Date.parse(asked[0].get("before"));
+		ok("of this template", asked.every((one) => one.get("template_id") === template.id) && until >= 0 && until < 60000, until);
+		ok("and of all pages", asked.map((one) => one.get("start") ?? "").join() === `,${pages[0].last},${pages[1].last},${pages[2].last}`, asked.join(" "));
+		await accessible(page, "how many files go");
+		await page.click("dialog button:text-is('Cancel')");
+		await page.waitForSelector("dialog", { state: "detached" });
+		ok("nothing is saved without an answer", (await kept()) === 400 && (await page.inputValue(days)) === "30");
+		left = [...pages];
+		await page.click(".save-bar button[type=submit]");
+		await page.click("dialog button:text-is('Save settings')");
+		await page.waitForSelector(".save-bar[hidden]", { state: "attached" });
+		ok("then it is", (await kept()) === 30);
+		left = [{ data: [], last: "" }];
+		await save("7");
+		await page.waitForSelector(".save-bar[hidden]", { state: "attached" });
+		ok("where none goes, nobody is asked", (await kept()) === 7);
+		await page.context().close();
+	});
 
 /** What the console shows of recordings, and does with them. */
 export const recordings_in_console = (browser) =>

@@ -22,6 +22,7 @@ import { may } from "./session.js";
  * @property {import("../lib/form.js").Extras} [extras]
  * @property {any} [unset] value that a PATCH sends for an emptied field; null by default
  * @property {(answer: import("../lib/api.js").Answer) => void} saved
+ * @property {(before: any, now: any) => Promise<boolean>} [agrees] asks before it is saved; false if it is not to be
  */
 
 /**
@@ -202,6 +203,7 @@ export function editor(what) {
 	/** @param {string | null} match */
 	async function send(match) {
 		try {
+			if (what.agrees && !(await what.agrees(kept, form.read()))) return;
 			const answer = await call(what.method, what.path, { body: body(), etag: match });
 			etag = answer.etag;
 			form.write(answer.data);

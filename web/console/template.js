@@ -23,6 +23,7 @@ import {
 import { editor, maker } from "./editor.js";
 import { media_type, with_effects } from "./effects.js";
 import { form_for } from "./hints.js";
+import { agrees_to_keep } from "./keep.js";
 import { may } from "./session.js";
 import { shown_name } from "./title.js";
 
@@ -100,6 +101,7 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			method: "POST",
 			value: value.data,
 			etag: value.etag,
+			agrees: async (before, now) => part !== "settings" || agrees_to_keep(id, before, now),
 			saved: () => toast(part === "settings" ? "Settings saved." : "Destinations saved."),
 		});
 		page.element.append(edit.element);
