@@ -610,7 +610,7 @@ static void remove_account(bool is_of_load)
 START_TEST(a_deleted_account_takes_its_files_along)
 {
 	const bool is_of_load = _i == 1;
-	const char *incoming;
+	const char *incoming, *completed;
 	struct call call;
 	struct job job;
 
@@ -620,8 +620,13 @@ START_TEST(a_deleted_account_takes_its_files_along)
 	incoming = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv", world.account.id_text,
 			      id_as_text(world.arena, &job.stored.id).data);
 	make_file(incoming, "1");
+	/* Those of a recording that is completed, whose recorder did not come to it. */
+	completed = arena_text(world.arena, "incoming/%s-%s/e1p1.mkv", world.account.id_text,
+			       id_as_text(world.arena, &job_id).data);
+	make_file(completed, "1");
 	remove_account(is_of_load);
 	watch_files();
+	ck_assert_int_eq(is_there(completed), is_of_load);
 	ck_assert_int_eq(is_there(asset_path), is_of_load);
 	ck_assert_int_eq(is_there(chat_path), is_of_load);
 	ck_assert_int_eq(is_there(incoming), is_of_load);

@@ -67,9 +67,8 @@ static bool job_removed(struct call *call, const void *record, struct fault *fau
 	struct work work;
 
 	/* A load that fails removes what it has loaded, and no file. The recorder removes the parts
-	 * of what is completed. */
-	if (!call->frees_codes && job->status != JOB_COMPLETED &&
-	    !gone_file_add_parts(call, job, GONE_WITH_ACCOUNT, fault))
+	 * of what is completed, unless it was stopped meanwhile. */
+	if (!call->frees_codes && !gone_file_add_parts(call, job, GONE_WITH_ACCOUNT, fault))
 		return false;
 	if (!job->is_open)
 		return true;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
+#include "background/file_watch.h"
 #include "background/job_watch.h"
 #include "base/text.h"
 #include "database.h"
@@ -1181,6 +1182,72 @@ START_TEST(a_session_with_a_file_is_neither_swept_nor_deleted)
 }
 END_TEST
 
+/* A file that is too old lets its session go; and more jobs than a transaction deals with learn the
+ * last rule of their template. */
+START_TEST(a_file_that_is_too_old_lets_its_session_go)
+{
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
+	const char *template = world_expect(&world, 200, METHOD_POST, "/v2/templates", "{}");
+	struct session session = { .room_name = SLICE("one"),
+				   .title = SLICE(""),
+				   .server_room = SLICE(""),
+				   .created = world_now(&world),
+				   .updated = world_now(&world),
+				   .closed = world_now(&world) };
+	struct asset asset = { .path = SLICE("a/b"),
+			       .folder = SLICE("f1"),
+			       .title = SLICE(""),
+			       .created = world_now(&world),
+			       .size = 5 };
+	struct job job = { .status = JOB_COMPLETED, .room_name = SLICE("one") }, last;
+	const char *path, *settings;
+	struct file_watch *watch;
+	struct call call;
+
+	world.environment.recordings = &recordings;
+	path = world_member(&world, template, "id");
+	settings = arena_text(world.arena, "/v2/templates/%s/settings", path);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(id_parse(slice_of(path), &job.template_id) &&
+		  id_parse(SLICE("6925c84100000000000000b1"), &job.stored.parent));
+	session.stored.parent = job.stored.parent;
+	job.created = job.updated = job.ended = world_now(&world);
+	ck_assert(store_new_id(call.transaction, &kind_session, &world.clock.clock,
+			       &session.created, &session.stored.id, &fault) &&
+		  record_put(&session_table, call.transaction, &session, &fault));
+	for (int i = 0; i < 70; i++) {
+		last = job;
+		ck_assert(store_new_id(call.transaction, &kind_job, &world.clock.clock,
+				       &last.created, &last.stored.id, &fault));
+		last.name = id_as_text(world.arena, &last.stored.id);
+		ck_assert(job_put(&call, &last, &fault));
+	}
+	asset.session = session.stored.id;
+	ck_assert(asset_add(&call, &last, &asset, &fault) && job_put(&call, &last, &fault));
+	commit(&call);
+	world_expect(&world, 200, METHOD_PATCH, settings, "{\"recordingRules\":{\"keepDays\":2}}");
+	world_expect(&world, 204, METHOD_DELETE, arena_text(world.arena, "/v2/templates/%s", path),
+		     NULL);
+	path = arena_text(world.arena, "/v2/sessions/%s",
+			  id_as_text(world.arena, &session.stored.id).data);
+	for (int hours = 0; hours <= 48; hours += 24) {
+		world_expect(&world, 409, METHOD_DELETE, path, NULL);
+		world_move(&world, hours < 48 ? 24 * 3600000 - 1000 : 3000);
+		watch = file_watch_open(&world.environment);
+		while (file_watch_round(watch))
+			;
+		file_watch_close(watch);
+	}
+	world_expect(&world, 204, METHOD_DELETE, path, NULL);
+	ck_assert_uint_eq(job_of(&world.account, &last.stored.id).asset_count, 0);
+	ck_assert_uint_eq(counts().bytes, 0);
+	expect_events(&world.account, "recording.deleted", 1);
+	world.environment.recordings = NULL;
+	directory_remove(folder);
+}
+END_TEST
+
 /* ---- files ---- */
 
 START_TEST(a_recording_is_done_only_when_its_file_is_there)
@@ -1852,6 +1919,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_recorder_that_says_nothing_is_removed);
 	tcase_add_test(reports, a_former_participant_goes_when_the_next_has_media);
 	tcase_add_test(reports, a_session_with_a_file_is_neither_swept_nor_deleted);
+	tcase_add_test(reports, a_file_that_is_too_old_lets_its_session_go);
 	tcase_add_test(reports, a_recording_is_done_only_when_its_file_is_there);
 	tcase_add_loop_test(reports, what_is_left_of_a_failed_recording_is_joined, 0, ROWS(joins));
 	tcase_add_test(reports,
