@@ -23,8 +23,9 @@
 #define LOOKED_AT_ONCE 64
 /* Milliseconds until a file that could not be deleted is tried again. */
 #define AGAIN_AFTER 60000
+#define DAY ((int64_t)24 * 60 * 60 * 1000)
 /* Milliseconds for which the parts of a recording that failed are kept. */
-#define PARTS_KEPT ((int64_t)7 * 24 * 60 * 60 * 1000)
+#define PARTS_KEPT (7 * DAY)
 /* Milliseconds that a test has to say what came of it, before its files are deleted. */
 #define TEST_KEPT 60000
 
@@ -203,6 +204,9 @@ static bool find_end(struct call *call, const struct asset *asset, bool *is_over
 		*is_over = job.ended + TEST_KEPT <= call->now;
 		return true;
 	}
+	/* The least that a rule can say is a day. */
+	if (asset->created + DAY > call->now)
+		return true;
 	if (!template_find(call, &job.template_id, STORE_TO_SHOW, &template, &has_template, fault))
 		return false;
 	*is_over = asset->created < keep_rule_since(has_template ? &template.rules.keep : &job.keep,
@@ -254,6 +258,7 @@ static bool look_at_files(struct file_watch *watch, struct looked_account *accou
 			.most = LOOKED_AT_ONCE,
 		};
 
+		call->memo = arena_zero(call->arena, sizeof *call->memo);
 		account->after = after;
 		run.is_done = store_page(call->transaction, &kind_asset, &page, &fault);
 		*is_last = page.is_last;
