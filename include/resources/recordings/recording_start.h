@@ -19,9 +19,9 @@ struct recorded_room {
  * FAULT_INVALID_BODY at /destination. */
 bool recording_fill(struct call *call, const struct recorded_room *in, const json_t *body,
 		    struct job *job, struct fault *fault);
-/* Sets what the look of a job has of the template as it is now: who is seen and heard, and whether
- * they must have agreed. What the file is made of, such as its size, stays. *has_changed: the order
- * is another one (NEWS_ORDER). */
+/* Sets what the look of a job has of the template as it is now: who is seen and heard, whether they
+ * must have agreed, and whether their chat is kept. What the file is made of, such as its size,
+ * stays. *has_changed: the order is another one (NEWS_ORDER). */
 bool recording_follow(struct call *call, struct job *job, bool *has_changed, struct fault *fault);
 /* Returns the body of a recording that starts by itself (autoStart of a destination of the
  * template), or NULL if none does. */

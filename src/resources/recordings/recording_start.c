@@ -74,7 +74,7 @@ bool recording_follow(struct call *call, struct job *job, bool *has_changed, str
 	struct template_record template;
 	struct room_record room;
 	struct slice roles;
-	bool is_there;
+	bool is_there, has_chat;
 
 	*has_changed = false;
 	if (!room_find(call, &job->stored.parent, STORE_TO_SHOW, &room, &is_there, fault))
@@ -88,10 +88,13 @@ bool recording_follow(struct call *call, struct job *job, bool *has_changed, str
 	roles = job->type == JOB_RECORDING && job->destination.size > 0
 			? roles_now(call, &template, job)
 			: job->look.roles;
+	has_chat = !job->is_test && template.rules.has_chat;
 	*has_changed = !slice_equal(roles, job->look.roles) ||
-		       job->look.consent != template.rules.consent;
+		       job->look.consent != template.rules.consent ||
+		       job->look.has_chat != has_chat;
 	job->look.roles = roles;
 	job->look.consent = template.rules.consent;
+	job->look.has_chat = has_chat;
 	return true;
 }
 

@@ -1512,6 +1512,9 @@ static const struct {
 	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"role\":null}}}", NULL, true },
 	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":{\"role\":\"guest\"}}}", "[\"guest\"]", true },
 	{ METHOD_PATCH, "/destinations", "{\"browserRecordings\":{\"school\":null}}", "[\"guest\"]", false },
+	{ METHOD_PATCH, "/settings", "{\"recordingRules\":{\"chat\":true}}", "[\"guest\"]", true },
+	{ METHOD_PATCH, "/settings", "{\"recordingRules\":{\"keepDays\":9}}", "[\"guest\"]", false },
+	{ METHOD_PATCH, "/settings", "{\"recordingRules\":null}", "[\"guest\"]", true },
 };
 /* clang-format on */
 
