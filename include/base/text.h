@@ -103,6 +103,9 @@ struct slice text_url_authority(struct slice url);
 bool text_url_split_port(struct slice authority, struct slice *host, unsigned *port);
 /* Returns true if the URL has no port, or a port from 1 to 65535. */
 bool text_url_has_right_port(struct slice url);
+/* Returns true if the URL is http:// or https://, a host and perhaps a right port, and nothing
+ * else. */
+bool text_url_is_origin(struct slice url);
 #define TEXT_PORT_SENTENCE "must have a port from 1 to 65535, if any"
 /* Makes a text safe for a terminal: shows control characters as \xNN and, in a text that is not
  * UTF-8, all bytes that are not ASCII. Returns the text itself if it needs no change. If data is

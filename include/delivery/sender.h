@@ -1,5 +1,5 @@
 /* Senders: separate processes that make HTTP requests. One of the service delivers webhooks,
- * another asks media servers; that of a recorder sends its reports.
+ * another asks media servers and object storage; those of a recorder send its reports, and files.
  *
  * A sender reads responses from strangers, so it gives up every right that it does not need. It is
  * this program again, with one socket to the service, without the service's memory, files and
@@ -32,7 +32,8 @@ struct sender_purpose {
 	unsigned most; /* requests in progress */
 	unsigned patience; /* time limit of a request, in milliseconds */
 };
-extern const struct sender_purpose sender_of_webhooks, sender_of_media, sender_of_reports;
+extern const struct sender_purpose sender_of_webhooks, sender_of_media, sender_of_reports,
+	sender_of_uploads;
 
 /* `most` of sender_of_webhooks and of sender_of_media. */
 #define SENDER_MOST 64
@@ -47,18 +48,37 @@ struct sender_options {
 	bool allows_http; /* allows http URLs too */
 	bool allows_private; /* allows any address */
 	struct address_ranges ranges; /* allowed in addition to public addresses */
+	struct address_ranges storage_ranges; /* the same for object storage (is_to_storage) */
 	const char *authorities; /* a PEM file of extra certificate authorities, or NULL */
 	unsigned patience; /* time limit in milliseconds; 0 for that of the purpose */
 	unsigned connect_patience; /* the same for connecting; 0 for no separate limit */
+	/* Seconds in which a file may stand still on its way; 0 for SENDER_STALL. */
+	unsigned stall_patience;
 	const char *program; /* path of this program; NULL for the running one */
 };
 
-/* A POST. The caller owns all slices; they must live until sender_give returns. */
+#define SENDER_STALL 60
+
+enum sender_method {
+	SENDER_BY_BODY, /* a POST; without a body, a GET */
+	SENDER_PUT, /* of a file, or of nothing */
+	SENDER_DELETE
+};
+
+/* A request. The caller owns all slices; they must live until sender_give returns. */
 struct delivery {
 	uint64_t number; /* chosen by the caller, to match the outcome */
 	struct slice url;
 	struct slice headers; /* lines "Name: value", separated by newlines */
-	struct slice body; /* of a POST; empty for a GET */
+	enum sender_method method;
+	struct slice body; /* with SENDER_BY_BODY */
+	/* With SENDER_PUT: the file that is sent from its beginning, without being loaded into
+	 * memory. The sender has its own descriptor of it after sender_give. */
+	bool has_file;
+	int file;
+	uint64_t file_size;
+	/* Goes to object storage: storage_ranges counts, and http is allowed there alone. */
+	bool is_to_storage;
 	/* bytes of the response's body that are wanted; 0 for none */
 	size_t answer_most;
 	/* It must not be made twice, so it gets its own connection: on one that is kept,

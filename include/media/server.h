@@ -18,10 +18,12 @@ struct server {
 	const json_t *config; /* by the table in rules/media_rules.h */
 };
 
-/* A POST to a media server, or, without a body, a GET. Its texts are in the arena in which it was
- * built. */
+/* A POST to a media server, or, without a body, a GET; or a request to object storage, which has
+ * its method. Its texts are in the arena in which it was built. */
 struct server_request {
 	struct slice url, headers, body;
+	enum sender_method method;
+	bool is_to_storage;
 	size_t answer_most; /* bytes of the answer that are read */
 	bool is_once; /* it changes something, so it is never made again */
 	/* The room that it changes, or empty. It waits while another call changes something in that

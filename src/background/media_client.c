@@ -154,6 +154,8 @@ static void send_request(struct media_client *client, struct place *place, struc
 		.body = request->body,
 		.answer_most = request->answer_most,
 		.is_once = request->is_once,
+		.method = request->method,
+		.is_to_storage = request->is_to_storage,
 		/* A survey is of no use to calls that have waited too long for it. */
 		.patience = !asked->of->is_survey ? request->patience
 			    : left > 1		  ? (unsigned)left

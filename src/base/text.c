@@ -468,6 +468,27 @@ bool text_url_has_right_port(struct slice url)
 	return text_url_split_port(text_url_authority(url), &host, &port);
 }
 
+bool text_url_is_origin(struct slice url)
+{
+	static const char others[] = ".-_:[]";
+	const struct slice authority = text_url_authority(url);
+	struct slice host;
+	unsigned port;
+
+	if ((!slice_begins(url, SLICE("https://")) && !slice_begins(url, SLICE("http://"))) ||
+	    authority.data == NULL || !text_url_split_port(authority, &host, &port) ||
+	    host.size == 0 || authority.data + authority.size != url.data + url.size)
+		return false;
+	for (size_t i = 0; i < authority.size; i++) {
+		const char c = authority.data[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+		    (c == '\0' || strchr(others, c) == NULL))
+			return false;
+	}
+	return true;
+}
+
 /* --- Terminals --- */
 
 /* Returns the size in bytes of the control character at the beginning of the text, or 0 if the text

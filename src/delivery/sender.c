@@ -53,6 +53,15 @@ const struct sender_purpose sender_of_reports = {
 	.patience = 5000,
 };
 
+const struct sender_purpose sender_of_uploads = {
+	.argument = "upload-sender",
+	.event = "upload_sender",
+	.down_event = "upload_sender_down",
+	.waiting = "restarting the sender; files wait",
+	.most = 4,
+	.patience = 12 * 60 * 60 * 1000,
+};
+
 struct sender {
 	const struct sender_options *options;
 	pid_t process; /* -1 if there is none */
@@ -104,7 +113,10 @@ static bool send_options(struct sender *sender)
 		.most = options->purpose->most,
 		.patience = options->patience != 0 ? options->patience : options->purpose->patience,
 		.connect_patience = options->connect_patience,
+		.stall_patience = options->stall_patience != 0 ? options->stall_patience
+							       : SENDER_STALL,
 		.ranges = options->ranges,
+		.storage_ranges = options->storage_ranges,
 	};
 
 	if (options->authorities != NULL &&
@@ -226,6 +238,10 @@ bool sender_give(struct sender *sender, const struct delivery *delivery)
 		.answer_most = (uint32_t)delivery->answer_most,
 		.patience = delivery->patience,
 		.is_once = delivery->is_once,
+		.method = delivery->method,
+		.has_file = delivery->has_file,
+		.file_size = delivery->file_size,
+		.is_to_storage = delivery->is_to_storage,
 	};
 	struct iovec vectors[] = {
 		vector_of(&wire, sizeof wire),
@@ -233,12 +249,21 @@ bool sender_give(struct sender *sender, const struct delivery *delivery)
 		vector_of(delivery->headers.data, delivery->headers.size),
 		vector_of(delivery->body.data, delivery->body.size),
 	};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
 	const struct msghdr message = {
 		.msg_iov = vectors,
 		.msg_iovlen = sizeof vectors / sizeof vectors[0],
+		.msg_control = delivery->has_file ? &control : NULL,
+		.msg_controllen = delivery->has_file ? sizeof control : 0,
 	};
 	ssize_t size = -1;
 
+	memcpy(CMSG_DATA(&control.header), &delivery->file, sizeof delivery->file);
 	if (delivery->url.size + delivery->headers.size + delivery->body.size > SENDER_BYTES_MOST)
 		return false;
 	while (sender->socket >= 0 &&
@@ -317,5 +342,6 @@ bool sender_is_asked_for(int argc, char **argv)
 {
 	return argc == 2 && (strcmp(argv[1], sender_of_webhooks.argument) == 0 ||
 			     strcmp(argv[1], sender_of_media.argument) == 0 ||
+			     strcmp(argv[1], sender_of_uploads.argument) == 0 ||
 			     strcmp(argv[1], sender_of_reports.argument) == 0);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -27,6 +28,8 @@
 #define ANSWER_MOST ((size_t)64 << 10)
 /* Maximum milliseconds to wait; libcurl's own timeouts are shorter. */
 #define PAUSE 60000
+/* Bytes of a file that are read at a time. */
+#define UPLOAD_BUFFER 262144L
 /* The result for a header above libcurl's limit of 100 KiB. */
 #if LIBCURL_VERSION_NUM >= 0x080600
 #define HEADER_TOO_LARGE CURLE_TOO_LARGE
@@ -44,6 +47,11 @@ struct transfer {
 	char *answer; /* the body, up to answer_most bytes */
 	size_t answer_size, answer_capacity, answer_most;
 	unsigned patience;
+	enum sender_method method;
+	int file; /* that is sent; -1 if there is none */
+	uint64_t file_size, file_at;
+	bool is_to_storage;
+	bool is_plain; /* not https */
 	bool is_refused; /* an address was not allowed */
 	bool has_socket; /* an address was allowed */
 	bool has_body; /* the headers are complete */
@@ -96,10 +104,17 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 {
 	struct transfer *transfer = context;
 	const struct wire_options *options = &transfer->process->options;
+	const struct address_ranges *ranges = transfer->is_to_storage ? &options->storage_ranges
+								      : &options->ranges;
+	const bool is_allowed =
+		transfer->is_to_storage
+			? (address_is_global(&address->addr) && !transfer->is_plain) ||
+				  address_is_within(&address->addr, ranges)
+			: options->allows_private || address_is_global(&address->addr) ||
+				  address_is_within(&address->addr, ranges);
 
 	(void)purpose;
-	if (!options->allows_private && !address_is_global(&address->addr) &&
-	    !address_is_within(&address->addr, &options->ranges)) {
+	if (!is_allowed) {
 		transfer->is_refused = true;
 		return CURL_SOCKET_BAD;
 	}
@@ -107,11 +122,66 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static bool set_request(const struct transfer *transfer, size_t body_size)
+/* Gives libcurl the next bytes of the file; nothing if there is none. A file that has become
+ * shorter is not sent. */
+static size_t read_file(char *bytes, size_t one, size_t most, void *context)
+{
+	struct transfer *transfer = context;
+	const uint64_t left = transfer->file_size - transfer->file_at;
+	const size_t wanted = one * most < left ? one * most : (size_t)left;
+	ssize_t size;
+
+	if (wanted == 0)
+		return 0;
+	do {
+		size = pread(transfer->file, bytes, wanted, (off_t)transfer->file_at);
+	} while (size < 0 && errno == EINTR);
+	if (size <= 0)
+		return CURL_READFUNC_ABORT;
+	transfer->file_at += (uint64_t)size;
+	return (size_t)size;
+}
+
+/* Called by libcurl if it has to begin again. */
+static int seek_file(void *context, curl_off_t offset, int origin)
+{
+	struct transfer *transfer = context;
+
+	if (origin != SEEK_SET || offset < 0)
+		return CURL_SEEKFUNC_FAIL;
+	transfer->file_at = (uint64_t)offset;
+	return CURL_SEEKFUNC_OK;
+}
+
+/* Sends a file, or nothing, and ends when it stands still. */
+static bool set_upload(struct transfer *transfer)
 {
 	CURL *curl = transfer->curl;
 
-	if (body_size == 0 && curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L) != CURLE_OK)
+	return curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->file_size) ==
+		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_file) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_READDATA, transfer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, seek_file) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_SEEKDATA, transfer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME,
+				(long)transfer->process->options.stall_patience) == CURLE_OK;
+}
+
+static bool set_request(struct transfer *transfer, size_t body_size)
+{
+	CURL *curl = transfer->curl;
+
+	if (transfer->method == SENDER_PUT && !set_upload(transfer))
+		return false;
+	if (transfer->method != SENDER_PUT && body_size == 0 &&
+	    curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L) != CURLE_OK)
+		return false;
+	if (transfer->method == SENDER_DELETE &&
+	    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "DELETE") != CURLE_OK)
 		return false;
 	if (body_size > 0 &&
 	    (curl_easy_setopt(curl, CURLOPT_POST, 1L) != CURLE_OK ||
@@ -124,7 +194,12 @@ static bool set_request(const struct transfer *transfer, size_t body_size)
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "Anteroom/" PACKAGE_VERSION) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ==
 		       CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, transfer->is_once ? 1L : 0L) ==
+	       curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT,
+				transfer->is_once || transfer->is_to_storage ? 1L : 0L) ==
+		       CURLE_OK &&
+	       /* An address is judged when its connection is made, so those of object storage are
+		* not for others. */
+	       curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, transfer->is_to_storage ? 1L : 0L) ==
 		       CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
 }
@@ -137,8 +212,9 @@ static bool set_limits(struct transfer *transfer)
 	CURL *curl = transfer->curl;
 
 	return curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR,
-				process->options.allows_http ? "http,https" : "https") ==
-		       CURLE_OK &&
+				process->options.allows_http || transfer->is_to_storage
+					? "http,https"
+					: "https") == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_PROXY, "") == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_NOPROXY, "*") == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L) == CURLE_OK &&
@@ -181,6 +257,8 @@ static void end_transfer(struct process *process, struct transfer *transfer)
 	free(transfer->url);
 	free(transfer->body);
 	free(transfer->answer);
+	if (transfer->file >= 0)
+		close(transfer->file);
 	free(transfer);
 	COUNTER_LOWER(process->under_way, 1u);
 }
@@ -208,6 +286,7 @@ static const struct meaning {
 	{ CURLE_RECV_ERROR, SENDER_REFUSED, "connection closed" },
 	{ CURLE_WEIRD_SERVER_REPLY, SENDER_NO_HTTP, "no HTTP response" },
 	{ CURLE_FILESIZE_EXCEEDED, SENDER_TOO_LONG, "response too long" },
+	{ CURLE_ABORTED_BY_CALLBACK, SENDER_OTHER, "the file cannot be read" },
 };
 /* clang-format on */
 
@@ -321,8 +400,9 @@ static bool report_ended(struct process *process)
 
 /* ---- requests ---- */
 
+/* file: the descriptor that came with it, or -1. */
 static bool begin_transfer(struct process *process, const struct wire_delivery *wire,
-			   const char *bytes)
+			   const char *bytes, int file)
 {
 	struct transfer *transfer = memory_check(malloc(sizeof *transfer));
 	struct outcome outcome = { .number = wire->number };
@@ -344,6 +424,11 @@ static bool begin_transfer(struct process *process, const struct wire_delivery *
 		.body = copy_text(bytes + wire->url_size + wire->headers_size, wire->body_size),
 		.number = wire->number,
 		.is_once = wire->is_once,
+		.method = wire->method,
+		.is_to_storage = wire->is_to_storage,
+		.is_plain = wire->url_size < 6 || strncasecmp(bytes, "https:", 6) != 0,
+		.file = file,
+		.file_size = wire->has_file ? wire->file_size : 0,
 		.patience = wire->patience != 0 && wire->patience < process->options.patience
 				    ? wire->patience
 				    : process->options.patience,
@@ -360,15 +445,38 @@ static bool begin_transfer(struct process *process, const struct wire_delivery *
 	return report(&outcome, NULL);
 }
 
+/* Receives a message, and the descriptor that came with it, or -1. Returns its size as recv. */
+static ssize_t take_message(struct process *process, int *file)
+{
+	struct iovec vector = { process->message, sizeof process->message };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = { .msg_iov = &vector,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof control };
+	const ssize_t size = recvmsg(SENDER_SOCKET, &message,
+				     MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = size < 0 ? NULL : CMSG_FIRSTHDR(&message);
+
+	*file = -1;
+	if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof *file))
+		memcpy(file, CMSG_DATA(header), sizeof *file);
+	return size;
+}
+
 /* Reads messages. Returns false if the service has ended. */
 static bool take_requests(struct process *process)
 {
 	struct wire_delivery wire;
 	ssize_t size = 0;
+	int file;
 
 	while (process->under_way < process->options.most) {
-		size = recv(SENDER_SOCKET, process->message, sizeof process->message,
-			    MSG_DONTWAIT | MSG_TRUNC);
+		size = take_message(process, &file);
 		if (size < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
 		if (size < (ssize_t)sizeof wire)
@@ -383,7 +491,7 @@ static bool take_requests(struct process *process)
 			(void)snprintf(outcome.error, sizeof outcome.error, "request too large");
 			if (!report(&outcome, NULL))
 				return false;
-		} else if (!begin_transfer(process, &wire, process->message + sizeof wire)) {
+		} else if (!begin_transfer(process, &wire, process->message + sizeof wire, file)) {
 			return false;
 		}
 	}

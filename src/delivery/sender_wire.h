@@ -17,8 +17,8 @@
 /* The first message to the sender. */
 struct wire_options {
 	bool allows_http, allows_private;
-	unsigned most, patience, connect_patience;
-	struct address_ranges ranges;
+	unsigned most, patience, connect_patience, stall_patience;
+	struct address_ranges ranges, storage_ranges;
 	char authorities[PATH_MAX]; /* empty if there is none */
 };
 
@@ -27,12 +27,14 @@ struct wire_ready {
 	int error; /* errno if the authorities cannot be read, else 0 */
 };
 
-/* Followed by the bytes of the three slices. */
+/* Followed by the bytes of the three slices; with has_file, the packet has a descriptor. */
 struct wire_delivery {
 	uint64_t number;
 	uint32_t url_size, headers_size, body_size, answer_most;
 	unsigned patience;
-	bool is_once;
+	uint64_t file_size;
+	enum sender_method method;
+	bool is_once, has_file, is_to_storage;
 };
 
 #define WIRE_CHUNK ((size_t)64 << 10)

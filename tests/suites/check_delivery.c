@@ -1,5 +1,5 @@
-/* The sender of webhooks: which addresses it connects to, and how it treats the responses of
- * receivers. The program is named by $ANTEROOM, else ./anteroom.
+/* The senders: which addresses they connect to, and how they treat the responses of receivers; and
+ * requests to object storage. The program is named by $ANTEROOM, else ./anteroom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
@@ -14,8 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "bucket_server.h"
 #include "delivery/address.h"
+#include "delivery/bucket.h"
 #include "delivery/sender.h"
 #include "directory.h"
 #include "names.h"
@@ -155,7 +158,8 @@ static struct sender *open_sender(struct sender_options *options)
 
 	options->purpose = options->purpose != NULL ? options->purpose : &sender_of_webhooks;
 	options->program = program();
-	options->patience = PATIENCE;
+	if (options->purpose != &sender_of_uploads)
+		options->patience = PATIENCE;
 	ck_assert_msg(sender_open(options, &sender, &fault), "%s", fault_reason(&fault));
 	return sender;
 }
@@ -730,6 +734,378 @@ START_TEST(authorities_in_a_fifo_are_refused)
 }
 END_TEST
 
+/* ---- object storage ---- */
+
+/* The examples of "Authenticating Requests (AWS Signature Version 4)" in the Amazon S3 API
+ * Reference: three by a header, and a link. */
+#define NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define WELCOME "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072"
+#define MAY_24 1369353600 /* 2013-05-24T00:00:00Z */
+#define HOST \
+	{ \
+		"host", SLICE_OF("examplebucket.s3.amazonaws.com") \
+	}
+#define DATE \
+	{ \
+		"x-amz-date", SLICE_OF("20130524T000000Z") \
+	}
+#define SLICE_OF(text) \
+	{ \
+		text, sizeof text - 1 \
+	}
+/* clang-format off */
+static const struct {
+	const char *method, *path, *payload;
+	struct bucket_pair parameters[5], headers[5];
+	const char *signature;
+} examples[] = {
+	{ "GET", "/test.txt", NOTHING, { { NULL, { NULL, 0 } } },
+	  { HOST, { "range", SLICE_OF("bytes=0-9") }, { "x-amz-content-sha256", SLICE_OF(NOTHING) }, DATE },
+	  "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41" },
+	{ "PUT", "/test%24file.text", WELCOME, { { NULL, { NULL, 0 } } },
+	  { { "date", SLICE_OF("Fri, 24 May 2013 00:00:00 GMT") }, HOST, { "x-amz-content-sha256", SLICE_OF(WELCOME) }, DATE,
+	    { "x-amz-storage-class", SLICE_OF("REDUCED_REDUNDANCY") } },
+	  "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd" },
+	{ "GET", "/", NOTHING, { { "max-keys", SLICE_OF("2") }, { "prefix", SLICE_OF("J") } },
+	  { HOST, { "x-amz-content-sha256", SLICE_OF(NOTHING) }, DATE },
+	  "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7" },
+	{ "GET", "/test.txt", "UNSIGNED-PAYLOAD",
+	  { { "X-Amz-Algorithm", SLICE_OF("AWS4-HMAC-SHA256") },
+	    { "X-Amz-Credential", SLICE_OF("AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request") },
+	    { "X-Amz-Date", SLICE_OF("20130524T000000Z") }, { "X-Amz-Expires", SLICE_OF("86400") },
+	    { "X-Amz-SignedHeaders", SLICE_OF("host") } },
+	  { HOST },
+	  "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404" },
+};
+/* clang-format on */
+
+START_TEST(the_examples_of_signatures_are_right)
+{
+	struct arena *arena = arena_open();
+	char signature[BUCKET_SIGNATURE_SIZE + 1] = "";
+	struct bucket_signing signing = {
+		.method = examples[_i].method,
+		.path = slice_of(examples[_i].path),
+		.parameters = examples[_i].parameters,
+		.headers = examples[_i].headers,
+		.payload = slice_of(examples[_i].payload),
+		.region = SLICE("us-east-1"),
+		.key = SLICE("AKIAIOSFODNN7EXAMPLE"),
+		.secret = SLICE("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+		.now = MAY_24,
+	};
+
+	while (signing.parameter_count < 5 &&
+	       examples[_i].parameters[signing.parameter_count].name != NULL)
+		signing.parameter_count++;
+	while (signing.header_count < 5 && examples[_i].headers[signing.header_count].name != NULL)
+		signing.header_count++;
+	bucket_sign(arena, &signing, signature);
+	ck_assert_str_eq(signature, examples[_i].signature);
+	arena_close(arena);
+}
+END_TEST
+
+/* Where the bucket is, by its vendor. */
+/* clang-format off */
+static const struct {
+	enum bucket_vendor vendor;
+	const char *name, *region, *endpoint, *object, *link, *scope;
+} buckets[] = {
+	{ BUCKET_S3, "lessons", "", "", "a/b.mp4", "https://lessons.s3.us-east-1.amazonaws.com/a/b.mp4?", "%2Fus-east-1%2Fs3%2F" },
+	{ BUCKET_S3, "lessons", "eu-west-3", "", "a", "https://lessons.s3.eu-west-3.amazonaws.com/a?", "%2Feu-west-3%2Fs3%2F" },
+	{ BUCKET_S3, "lessons", "cn-north-1", "", "a", "https://lessons.s3.cn-north-1.amazonaws.com.cn/a?", "%2Fcn-north-1%2F" },
+	{ BUCKET_S3, "les.sons", "eu-west-3", "", "a", "https://s3.eu-west-3.amazonaws.com/les.sons/a?", "%2Feu-west-3%2F" },
+	{ BUCKET_GS, "lessons", "", "", "\xc3\xa4 b/c", "https://storage.googleapis.com/lessons/%C3%A4%20b/c?", "%2Fauto%2Fs3%2F" },
+	{ BUCKET_OSS, "lessons", "cn-hangzhou", "", "a", "https://lessons.s3.oss-cn-hangzhou.aliyuncs.com/a?", "%2Fcn-hangzhou%2F" },
+	{ BUCKET_OSS, "lessons", "oss-cn-hangzhou", "", "a", "https://lessons.s3.oss-cn-hangzhou.aliyuncs.com/a?", "%2Fcn-hangzhou%2F" },
+	{ BUCKET_S3, "lessons", "", "https://Minio.example:9000", "a", "https://minio.example:9000/lessons/a?", "%2Fus-east-1%2F" },
+	{ BUCKET_OSS, "lessons", "", "http://10.0.0.1", "a", "http://10.0.0.1/lessons/a?", "%2Fus-east-1%2F" },
+};
+static const struct {
+	struct bucket bucket;
+	bool is_right;
+} places[] = {
+	{ { .name = SLICE_OF("lessons") }, true },
+	{ { .name = SLICE_OF("Les_sons.2") }, true },
+	{ { .name = SLICE_OF("") }, false },
+	{ { .name = SLICE_OF("les/sons") }, false },
+	{ { .name = SLICE_OF("evil.example/") }, false },
+	{ { .name = SLICE_OF("user@evil") }, false },
+	{ { .name = SLICE_OF(".lessons") }, false },
+	{ { .name = SLICE_OF("lessons"), .region = SLICE_OF("eu-west-3") }, true },
+	{ { .name = SLICE_OF("lessons"), .region = SLICE_OF("evil.example/") }, false },
+	{ { .vendor = BUCKET_OSS, .name = SLICE_OF("lessons") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://minio.example:9000") }, true },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://[2001:db8::1]:9000") }, true },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("http://10.0.0.1") }, true },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("ftp://minio.example") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://minio.example/") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://minio.example?a") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://user@minio.example") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://minio.example:99999") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://minio example") }, false },
+	{ { .name = SLICE_OF("lessons"), .endpoint = SLICE_OF("https://") }, false },
+	{ { .name = SLICE_OF("lessons"), .key = SLICE_OF("a\nX-Evil: 1") }, false },
+	{ { .name = SLICE_OF("lessons"), .key = SLICE_OF("AKIA/x") }, true },
+};
+/* clang-format on */
+
+START_TEST(a_bucket_has_its_address)
+{
+	struct arena *arena = arena_open();
+	const struct bucket bucket = { .vendor = buckets[_i].vendor,
+				       .name = slice_of(buckets[_i].name),
+				       .region = slice_of(buckets[_i].region),
+				       .endpoint = slice_of(buckets[_i].endpoint),
+				       .key = SLICE("AKID"),
+				       .secret = SLICE("secret words") };
+	const struct slice link = arena_copy(arena, bucket_link(arena, &bucket, "GET",
+								slice_of(buckets[_i].object),
+								MAY_24, 600, NULL, 0));
+
+	ck_assert_ptr_null(bucket_problem(&bucket));
+	ck_assert_msg(slice_begins(link, slice_of(buckets[_i].link)), "%s", link.data);
+	ck_assert_msg(strstr(link.data, buckets[_i].scope) != NULL, "%s", link.data);
+	ck_assert_ptr_null(strstr(link.data, "words"));
+	arena_close(arena);
+}
+END_TEST
+
+START_TEST(a_place_is_a_bucket_or_not)
+{
+	ck_assert((bucket_problem(&places[_i].bucket) == NULL) == places[_i].is_right);
+}
+END_TEST
+
+/* ---- sending to it ---- */
+
+#define OBJECT "a b/\xc3\xa4.mp4"
+#define OBJECT_ENCODED "a%20b/%C3%A4.mp4"
+/* Much more than sockets keep. */
+#define FILE_SIZE ((int64_t)40 << 20)
+
+static struct bucket bucket_at(const struct bucket_server *server)
+{
+	return (struct bucket){ .name = SLICE(BUCKET_SERVER_BUCKET),
+				.region = SLICE(BUCKET_SERVER_REGION),
+				.endpoint = slice_of(bucket_server_endpoint(server)),
+				.key = SLICE(BUCKET_SERVER_KEY),
+				.secret = SLICE(BUCKET_SERVER_SECRET) };
+}
+
+/* Opens a sender for files, which may connect to this range. */
+static struct sender *open_uploads(struct sender_options *options, const char *range)
+{
+	options->purpose = &sender_of_uploads;
+	options->stall_patience = 1;
+	if (range != NULL)
+		ck_assert(address_ranges_read(slice_of(range), &options->storage_ranges));
+	return open_sender(options);
+}
+
+static FILE *file_of(int64_t size, uint64_t *sum)
+{
+	FILE *file = tmpfile();
+	char bytes[4096];
+
+	ck_assert_ptr_nonnull(file);
+	*sum = 0;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)(i * 7);
+	for (int64_t at = 0; at < size; at += (int64_t)sizeof bytes) {
+		const size_t n = size - at < (int64_t)sizeof bytes ? (size_t)(size - at)
+								   : sizeof bytes;
+
+		ck_assert_uint_eq(fwrite(bytes, 1, n, file), n);
+		for (size_t i = 0; i < n; i++)
+			*sum += (unsigned char)bytes[i];
+	}
+	ck_assert_int_eq(fflush(file), 0);
+	return file;
+}
+
+static struct outcome put_file(struct sender *sender, const struct bucket *bucket, FILE *file,
+			       int64_t size)
+{
+	struct arena *arena = arena_open();
+	const struct delivery delivery = {
+		.number = 5,
+		.url = bucket_link(arena, bucket, "PUT", SLICE(OBJECT), time(NULL), 600, NULL, 0),
+		.headers = SLICE("Content-Type: video/mp4"),
+		.method = SENDER_PUT,
+		.has_file = true,
+		.file = fileno(file),
+		.file_size = (uint64_t)size,
+		.is_to_storage = true,
+		.is_once = true,
+		.answer_most = BUCKET_ANSWER_MOST,
+	};
+	struct outcome outcome;
+
+	ck_assert(sender_give(sender, &delivery));
+	ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
+	ck_assert_uint_eq(outcome.number, 5);
+	arena_close(arena);
+	return outcome;
+}
+
+/* clang-format off */
+static const struct {
+	enum bucket_mood mood;
+	int64_t size;
+	const char *message;
+} moods[] = {
+	{ BUCKET_WELL, FILE_SIZE, "" },
+	{ BUCKET_WELL, 0, "" },
+	{ BUCKET_WELL, 1, "" },
+	{ BUCKET_REFUSES, 5000, "The storage answered 403: AccessDenied." },
+	{ BUCKET_MISSING, 5000, "The storage answered 404: NoSuchBucket." },
+	{ BUCKET_FAILS, 5000, "The storage answered 500." },
+	{ BUCKET_HANGS, 5000, "The storage did not answer: timed out." },
+	{ BUCKET_STOPS, FILE_SIZE, "The storage did not answer: timed out." },
+	{ BUCKET_HALF, FILE_SIZE, "The storage did not answer: connection closed." },
+	{ BUCKET_LATE, 5000, "The storage answered 403: AccessDenied; its clock is 86400 s ahead." },
+	{ BUCKET_MOVED, 5000, "The storage answered 301: the region or the endpoint is wrong." },
+};
+/* clang-format on */
+
+START_TEST(a_file_is_stored_or_it_is_said_why_not)
+{
+	struct bucket_server *server = bucket_server_open();
+	const struct bucket bucket = bucket_at(server);
+	struct sender_options options = { .purpose = NULL };
+	struct sender *sender = open_uploads(&options, "127.0.0.1");
+	char message[BUCKET_ERROR_SIZE];
+	uint64_t sum, stored = 0;
+	FILE *file = file_of(moods[_i].size, &sum);
+	struct outcome outcome;
+
+	bucket_server_set(server, moods[_i].mood);
+	outcome = put_file(sender, &bucket, file, moods[_i].size);
+	/* A second may pass meanwhile. */
+	bucket_read_outcome(&outcome, time(NULL), message);
+	free(outcome.answer);
+	if (moods[_i].mood == BUCKET_LATE) {
+		ck_assert_ptr_nonnull(strstr(message, "403: AccessDenied; its clock is 86"));
+		ck_assert_ptr_nonnull(strstr(message, " s ahead."));
+	} else {
+		ck_assert_str_eq(message, moods[_i].message);
+	}
+	ck_assert_int_eq(bucket_server_object(server, OBJECT_ENCODED, &stored),
+			 moods[_i].mood == BUCKET_WELL ? moods[_i].size : -1);
+	ck_assert_uint_eq(stored, moods[_i].mood == BUCKET_WELL ? sum : 0);
+	if (moods[_i].mood == BUCKET_WELL)
+		ck_assert_str_eq(bucket_server_heard(server).type, "video/mp4");
+	(void)fclose(file);
+	sender_close(sender);
+	bucket_server_close(server);
+}
+END_TEST
+
+/* A file that became shorter is not sent, and what was stored before stays. */
+START_TEST(a_shorter_file_is_not_stored)
+{
+	struct bucket_server *server = bucket_server_open();
+	const struct bucket bucket = bucket_at(server);
+	struct sender_options options = { .purpose = NULL };
+	struct sender *sender = open_uploads(&options, "127.0.0.1");
+	char message[BUCKET_ERROR_SIZE];
+	uint64_t sum;
+	FILE *file = file_of(1000, &sum);
+	struct outcome outcome = put_file(sender, &bucket, file, 2000);
+
+	bucket_read_outcome(&outcome, time(NULL), message);
+	ck_assert_str_eq(message, "The storage did not answer: the file cannot be read.");
+	ck_assert_uint_eq(bucket_server_objects(server), 0);
+	free(outcome.answer);
+	(void)fclose(file);
+	sender_close(sender);
+	bucket_server_close(server);
+}
+END_TEST
+
+/* Requests with a header: what was stored is deleted, and wrong keys are refused. */
+START_TEST(an_object_is_deleted)
+{
+	static const struct {
+		const char *method, *secret;
+		int status;
+		size_t objects;
+	} steps[] = {
+		{ "PUT", BUCKET_SERVER_SECRET, 200, 1 },
+		{ "DELETE", "another secret", 403, 1 },
+		{ "DELETE", BUCKET_SERVER_SECRET, 204, 0 },
+	};
+	struct bucket_server *server = bucket_server_open();
+	struct sender_options options = { .purpose = NULL };
+	struct sender *sender = open_uploads(&options, "127.0.0.0/8");
+	struct arena *arena = arena_open();
+
+	for (size_t i = 0; i < ROWS(steps); i++) {
+		struct bucket bucket = bucket_at(server);
+		struct delivery delivery = { .is_to_storage = true,
+					     .answer_most = BUCKET_ANSWER_MOST };
+		struct outcome outcome;
+
+		bucket.secret = slice_of(steps[i].secret);
+		delivery.method = steps[i].method[0] == 'P' ? SENDER_PUT : SENDER_DELETE;
+		bucket_request(arena, &bucket, steps[i].method, SLICE(OBJECT), time(NULL),
+			       &delivery.url, &delivery.headers);
+		ck_assert(sender_give(sender, &delivery));
+		ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(outcome.status, steps[i].status);
+		ck_assert_uint_eq(bucket_server_objects(server), steps[i].objects);
+		free(outcome.answer);
+	}
+	arena_close(arena);
+	sender_close(sender);
+	bucket_server_close(server);
+}
+END_TEST
+
+/* The address of a storage is an account's word: ranges of webhooks and media servers do not count
+ * for it, nor does http for public addresses. */
+START_TEST(a_storage_inside_is_not_reached)
+{
+	static const char *const allowed[] = { NULL, "127.0.0.2", "10.0.0.0/8" };
+	struct bucket_server *server = bucket_server_open();
+	struct sender_options options = { .allows_http = true, .allows_private = true };
+	struct sender *sender = open_uploads(&options, allowed[_i]);
+	struct bucket bucket = bucket_at(server);
+	char message[BUCKET_ERROR_SIZE];
+	uint64_t sum;
+	FILE *file = file_of(10, &sum);
+	struct outcome outcome;
+
+	outcome = put_file(sender, &bucket, file, 10);
+	bucket_read_outcome(&outcome, time(NULL), message);
+	ck_assert_str_eq(message, "The storage did not answer: address not allowed.");
+	bucket.endpoint = SLICE("http://192.0.2.1");
+	outcome = put_file(sender, &bucket, file, 10);
+	ck_assert_str_eq(outcome.error, "address not allowed");
+	bucket.endpoint = SLICE("http://8.8.8.8");
+	outcome = put_file(sender, &bucket, file, 10);
+	ck_assert_str_eq(outcome.error, "address not allowed");
+	ck_assert_uint_eq(bucket_server_heard(server).requests, 0);
+	(void)fclose(file);
+	sender_close(sender);
+	bucket_server_close(server);
+}
+END_TEST
+
+static void add_storage(Suite *suite)
+{
+	TCase *storage = tcase_create("storage");
+
+	tcase_set_timeout(storage, 60);
+	tcase_add_loop_test(storage, a_file_is_stored_or_it_is_said_why_not, 0, ROWS(moods));
+	tcase_add_test(storage, a_shorter_file_is_not_stored);
+	tcase_add_test(storage, an_object_is_deleted);
+	tcase_add_loop_test(storage, a_storage_inside_is_not_reached, 0, 3);
+	suite_add_tcase(suite, storage);
+}
+
 static void add_sender(Suite *suite)
 {
 	TCase *sent = tcase_create("sender");
@@ -756,14 +1132,20 @@ static void add_sender(Suite *suite)
 int main(void)
 {
 	Suite *suite = suite_create("delivery");
-	TCase *places = tcase_create("addresses");
+	TCase *addressed = tcase_create("addresses"), *signatures = tcase_create("signatures");
 
-	tcase_add_loop_test(places, an_address_is_global_or_not, 0, ROWS(addresses));
-	tcase_add_test(places, other_address_families_are_not_global);
-	tcase_add_loop_test(places, a_range_has_its_addresses, 0, ROWS(ranges));
-	tcase_add_loop_test(places, a_bad_range_is_refused, 0, ROWS(bad_ranges));
-	suite_add_tcase(suite, places);
-	if (sender_is_built())
+	tcase_add_loop_test(addressed, an_address_is_global_or_not, 0, ROWS(addresses));
+	tcase_add_test(addressed, other_address_families_are_not_global);
+	tcase_add_loop_test(addressed, a_range_has_its_addresses, 0, ROWS(ranges));
+	tcase_add_loop_test(addressed, a_bad_range_is_refused, 0, ROWS(bad_ranges));
+	suite_add_tcase(suite, addressed);
+	tcase_add_loop_test(signatures, the_examples_of_signatures_are_right, 0, ROWS(examples));
+	tcase_add_loop_test(signatures, a_bucket_has_its_address, 0, ROWS(buckets));
+	tcase_add_loop_test(signatures, a_place_is_a_bucket_or_not, 0, ROWS(places));
+	suite_add_tcase(suite, signatures);
+	if (sender_is_built()) {
 		add_sender(suite);
+		add_storage(suite);
+	}
 	return suite_run_apart(suite);
 }
