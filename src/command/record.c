@@ -163,6 +163,10 @@ int command_record(const struct command *command, int argc, char **argv)
 		{ "media-allow", "RANGES",
 		  "addresses of media servers besides public ones, such as 10.0.0.0/8",
 		  TO_RANGES(&options->media_ranges) },
+		{ "upload-allow", "RANGES",
+		  "addresses of object storage besides public ones, also with http, such as "
+		  "10.0.0.0/8",
+		  TO_RANGES(&options->upload_ranges) },
 		{ "chromium", "FILE",
 		  "the browser (default: chromium-headless-shell or chromium in PATH)",
 		  TO_TEXT(&options->chromium) },

@@ -174,10 +174,10 @@ static bool read_want(const json_t *value, enum work_want *want)
 
 static bool read_wanted(const json_t *value, struct wanted *work)
 {
-	const json_t *order = json_object_get(value, "order");
+	const json_t *order = json_object_get(value, "order"), *put = json_object_get(value, "put");
 
 	work->order = json_is_object(order) ? order : NULL;
-	work->has_put = json_array_size(json_object_get(value, "put")) > 0;
+	work->put = json_is_array(put) ? put : NULL;
 	work->erases = json_is_true(json_object_get(value, "erase"));
 	/* A work that is dropped has nothing else. */
 	return read_id(value, "account", work->account) && read_id(value, "job", work->job) &&

@@ -80,7 +80,7 @@ struct wanted {
 	int64_t epoch, rev, inside;
 	enum work_want want;
 	const json_t *order; /* NULL if there is none */
-	bool has_put; /* files are to be sent */
+	const json_t *put; /* where files are to be sent; NULL if it does not say */
 	bool erases;
 };
 

@@ -571,6 +571,7 @@ static bool note_files(const struct joiner *joiner, struct fault *fault)
 	struct json_writer writer = writer_begin(joiner->arena, false);
 	char path[PART_PATH_SIZE];
 
+	writer_plain(&writer, "dir", slice_of(order_folder(joiner->task.order)));
 	writer_open(&writer, "files", '[');
 	for (size_t i = 0; i < joiner->files_count; i++) {
 		const struct recorded_file *file = &joiner->files[i];
@@ -636,18 +637,39 @@ static bool place_files(struct joiner *joiner, struct fault *fault)
 	return true;
 }
 
+/* Reads what an earlier join has written. NULL if there was none. */
+static const json_t *joined_read(struct arena *arena, const struct folder *folder,
+				 const char *account, const char *job)
+{
+	char path[FOLDER_PATH_SIZE], file[PART_PATH_SIZE];
+
+	folder_of_job(folder, account, job, path);
+	(void)snprintf(file, sizeof file, "%s/" JOINED, path);
+	return json_text_read_stored(arena, small_file_read(arena, file), NULL);
+}
+
+bool joined_path(const struct folder *folder, const char *account, const char *job,
+		 const char *name, char path[FOLDER_PATH_SIZE])
+{
+	struct arena *arena = arena_open();
+	/* It obeys the rules of an order, so it is below the folder. */
+	const char *relative = order_folder(joined_read(arena, folder, account, job));
+	const bool is_there = relative != NULL &&
+			      snprintf(path, FOLDER_PATH_SIZE, "%s/%s%s%s", folder->path, relative,
+				       name[0] == '\0' ? "" : "/", name) < FOLDER_PATH_SIZE;
+
+	arena_close(arena);
+	return is_there;
+}
+
 size_t joined_files(const struct folder *folder, const char *account, const char *job,
 		    struct recorded_file files[FILES_MOST])
 {
-	char path[FOLDER_PATH_SIZE], file[PART_PATH_SIZE];
 	struct arena *arena = arena_open();
 	const json_t *list;
 	size_t n = 0;
 
-	folder_of_job(folder, account, job, path);
-	(void)snprintf(file, sizeof file, "%s/" JOINED, path);
-	list = json_object_get(json_text_read_stored(arena, small_file_read(arena, file), NULL),
-			       "files");
+	list = json_object_get(joined_read(arena, folder, account, job), "files");
 	while (n < json_array_size(list) && n < FILES_MOST) {
 		const json_t *one = json_array_get(list, n);
 		const struct slice name = text_of_json(json_object_get(one, "name"));

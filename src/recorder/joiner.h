@@ -45,5 +45,9 @@ void joiner_close(struct joiner *joiner);
 /* Reads which files an earlier join has made. Returns their number; 0 if there was none. */
 size_t joined_files(const struct folder *folder, const char *account, const char *job,
 		    struct recorded_file files[FILES_MOST]);
+/* Writes the path of one of these files, or of their folder if the name is empty. Returns false if
+ * there was no join, or it did not say where. */
+bool joined_path(const struct folder *folder, const char *account, const char *job,
+		 const char *name, char path[FOLDER_PATH_SIZE]);
 
 #endif

@@ -105,6 +105,7 @@ bool loop_open(struct loop *loop, struct recorder_options *options, struct fault
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0 ||
 	    (loop->signals = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC)) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot wait for signals");
+	loop->uploads = uploads_open(options);
 	take_up_leftovers(loop);
 	arena_reset(loop->arena);
 	return true;
@@ -113,6 +114,7 @@ bool loop_open(struct loop *loop, struct recorder_options *options, struct fault
 void loop_close(struct loop *loop)
 {
 	joiner_close(loop->joiner);
+	uploads_close(loop->uploads);
 	while (loop->first != NULL) {
 		struct work *next = loop->first->next;
 
@@ -168,7 +170,7 @@ static void drop_work(struct loop *loop, struct work *work, bool erases)
 	*at = work->next;
 	log_event(LOG_LEVEL_NOTICE, "recorder_work", "account", work->account, "job", work->job,
 		  "state", "dropped", NULL);
-	work_forget_parts(work, erases);
+	work_forget_parts(&loop->stand, work, erases);
 	work_close(&loop->stand, work);
 }
 
@@ -339,6 +341,7 @@ void loop_round(struct loop *loop, int descriptor, int64_t milliseconds)
 
 	add_descriptor(polled, &n, loop->signals, POLLIN);
 	add_descriptor(polled, &n, descriptor, POLLIN);
+	add_descriptor(polled, &n, uploads_descriptor(loop->uploads), POLLIN);
 	if (loop->joiner != NULL)
 		add_descriptor(polled, &n, joiner_descriptor(loop->joiner), POLLIN);
 	for (const struct work *work = loop->first; work != NULL; work = work->next) {
@@ -364,5 +367,6 @@ void loop_round(struct loop *loop, int descriptor, int64_t milliseconds)
 		arena_reset(loop->arena);
 	}
 	step_joining(loop);
+	uploads_step(loop->uploads, &loop->stand, loop->first);
 	arena_reset(loop->arena);
 }

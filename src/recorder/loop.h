@@ -5,13 +5,14 @@
 #ifndef RECORDER_LOOP_H
 #define RECORDER_LOOP_H
 
-#include "recorder/work.h"
+#include "recorder/upload.h"
 
 struct loop {
 	struct work_stand stand;
 	struct work *first;
 	struct joiner *joiner; /* of the work that is being joined, or NULL */
 	struct work *joined;
+	struct uploads *uploads;
 	int signals; /* signalfd(2) */
 	struct arena *arena; /* for one round; also stand.arena */
 };

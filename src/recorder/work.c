@@ -24,6 +24,7 @@
 #define PART_LONGEST (3 * 3600000)
 #define PART_BYTES_MOST ((int64_t)2 << 30)
 #define KEPT_FOR (7 * 24 * 3600000LL)
+#define PUT_PAUSE (10 * 60000) /* then the service may have credentials again */
 #define CHUNK_MOST ((size_t)16 << 20)
 /* Events of one Chromium in a round; the others are served in between. */
 #define EVENTS_MOST 64
@@ -135,13 +136,25 @@ void work_close(struct work_stand *stand, struct work *work)
 {
 	close_part(stand, work);
 	json_decref(work->order);
+	json_decref(work->put);
 	free(work->gaps);
 	chat_close(work->chat);
 	free(work);
 }
 
-void work_forget_parts(const struct work *work, bool erases)
+void work_sends_later(struct work *work, int64_t pause, struct slice why)
 {
+	work_set_error(work, why);
+	work->send_failures++;
+	work->send_at = clock_monotonic() + pause;
+	json_decref(work->put);
+	work->put = NULL;
+}
+
+void work_forget_parts(const struct work_stand *stand, const struct work *work, bool erases)
+{
+	const char *relative = work->order == NULL ? NULL : order_folder(work->order);
+	char path[FOLDER_PATH_SIZE];
 	struct arena *arena = arena_open();
 	struct kept_part *parts;
 	struct fault fault = FAULT_INITIAL;
@@ -151,6 +164,12 @@ void work_forget_parts(const struct work *work, bool erases)
 
 	for (size_t i = 0; i < n; i++)
 		is_old = is_old && parts[i].modified < now - KEPT_FOR;
+	/* The folder of the parts knows where the files are, so it goes last; the service may have
+	 * deleted it. */
+	if (erases && (joined_path(&stand->folder, work->account, work->job, "", path) ||
+		       (relative != NULL && snprintf(path, sizeof path, "%s/%s", stand->folder.path,
+						     relative) < (int)sizeof path)))
+		folder_remove(path);
 	if (erases || is_old || work->files_count > 0)
 		folder_remove(work->folder);
 	arena_close(arena);
@@ -178,6 +197,27 @@ static void take_order(struct work_stand *stand, struct work *work, const json_t
 	(void)chromium_call(work->chromium, call.data);
 }
 
+/* Without a list, the files stay in the folder; an empty one means that they have to wait. */
+static void take_put(struct work_stand *stand, struct work *work, const json_t *put)
+{
+	work->put_asked = 0;
+	work->needs_put = false;
+	if (put == NULL) {
+		work->error[0] = '\0';
+		work_set_state(stand, work, WORK_DONE);
+		return;
+	}
+	if (json_array_size(put) == 0) {
+		work_sends_later(work, PUT_PAUSE,
+				 SLICE("the service has no credentials for the storage any more"));
+		stand->has_changed = true;
+		return;
+	}
+	json_decref(work->put);
+	work->put = memory_check(json_deep_copy(put));
+	work->put_heard_at = clock_monotonic();
+}
+
 void work_obey(struct work_stand *stand, struct work *work, const struct wanted *wanted)
 {
 	work->is_listed = work->was_listed = true;
@@ -203,18 +243,8 @@ void work_obey(struct work_stand *stand, struct work *work, const struct wanted 
 		take_order(stand, work, wanted->order, wanted->rev);
 	else if (wanted->rev > work->rev && !work->needs_order)
 		work->needs_order = stand->has_changed = true;
-	if (work->state == WORK_SENDING && work->put_asked > 0) {
-		work->put_asked = 0;
-		work->needs_put = false;
-		if (!wanted->has_put) {
-			work->error[0] = '\0';
-			work_set_state(stand, work, WORK_DONE);
-		} else {
-			work_set_error(work,
-				       SLICE("this recorder keeps files in its folder and does not "
-					     "send them"));
-		}
-	}
+	if (work->state == WORK_SENDING && work->put_asked > 0)
+		take_put(stand, work, wanted->put);
 }
 
 void work_unlisted(struct work *work)

@@ -86,6 +86,13 @@ struct work {
 	struct recorded_file files[FILES_MOST];
 	size_t files_count;
 
+	/* Sending (recorder/upload.h). */
+	json_t *put; /* where the files go; owned; NULL if that must be asked for */
+	int64_t put_heard_at, send_at; /* monotonic; the next try */
+	uint64_t send_number; /* of the file that is on its way; 0 if none is */
+	size_t files_sent;
+	unsigned send_failures;
+
 	struct work *next;
 };
 
@@ -99,9 +106,11 @@ void work_close(struct work_stand *stand, struct work *work);
 void work_obey(struct work_stand *stand, struct work *work, const struct wanted *wanted);
 /* The service does not know the work (any more). */
 void work_unlisted(struct work *work);
+/* The files are sent again after so many milliseconds, with fresh addresses. why: as the error. */
+void work_sends_later(struct work *work, int64_t pause, struct slice why);
 /* Removes the folder of a work that the service has dropped, if its parts are joined or older than
- * seven days. */
-void work_forget_parts(const struct work *work, bool erases);
+ * seven days. erases: at any rate, and the finished files too. */
+void work_forget_parts(const struct work_stand *stand, const struct work *work, bool erases);
 
 /* Does what can be done without waiting. */
 void work_step(struct work_stand *stand, struct work *work);

@@ -17,13 +17,13 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "directory.h"
+#include "delivery/bucket.h"
 #include "recorder/children.h"
 #include "recorder/chromium.h"
 #include "recorder/test_page.h"
 
 #define WAIT_MOST 120000
 #define SECRET ".0123456789abcdef0123456789abcdef\n"
-#define NOBODY 65534
 
 bool has_program(const char *name)
 {
@@ -66,15 +66,15 @@ static void hear(struct heard *heard, const json_t *report)
 	heard->file_width = json_integer_value(json_object_get(file, "width"));
 }
 
-static bool needs_order(const json_t *report)
+static bool needs(const json_t *report, const char *wanted)
 {
-	const json_t *needs = json_object_get(report, "needs");
+	const json_t *list = json_object_get(report, "needs");
 
-	for (size_t i = 0; i < json_array_size(needs); i++) {
+	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *what =
-			json_string_value(json_object_get(json_array_get(needs, i), "what"));
+			json_string_value(json_object_get(json_array_get(list, i), "what"));
 
-		if (what != NULL && strcmp(what, "order") == 0)
+		if (what != NULL && strcmp(what, wanted) == 0)
 			return true;
 	}
 	return false;
@@ -102,6 +102,37 @@ static int64_t service_now(const struct stand_in *stand_in)
 	return clock_now(&clock_system) + stand_in->ahead;
 }
 
+/* Signs an address for each file of the work, as the service does. */
+static json_t *make_put(const struct stand_in *stand_in, const json_t *report)
+{
+	const json_t *files = json_object_get(json_array_get(json_object_get(report, "works"), 0),
+					      "files");
+	const struct bucket bucket = {
+		.name = SLICE(BUCKET_SERVER_BUCKET),
+		.region = SLICE(BUCKET_SERVER_REGION),
+		.endpoint = slice_of(bucket_server_endpoint(stand_in->storage)),
+		.key = SLICE(BUCKET_SERVER_KEY),
+		.secret = SLICE(BUCKET_SERVER_SECRET),
+	};
+	struct arena *arena = arena_open();
+	json_t *put = json_array();
+
+	for (size_t i = 0; !stand_in->has_no_credentials && i < json_array_size(files); i++) {
+		const char *name =
+			json_string_value(json_object_get(json_array_get(files, i), "name"));
+		const struct slice url =
+			bucket_link(arena, &bucket, "PUT",
+				    slice_of(arena_text(arena, "%s/%s", FOLDER_OF_JOB, name)),
+				    clock_now(&clock_system) / 1000, 600, NULL, 0);
+
+		json_array_append_new(put, json_pack("{s:s, s:s%, s:{s:s}}", "name", name, "url",
+						     url.data, url.size, "headers", "Content-Type",
+						     "video/mp4"));
+	}
+	arena_close(arena);
+	return put;
+}
+
 static char *answer_report(struct stand_in *stand_in, const char *body)
 {
 	json_t *report = json_loads(body, 0, NULL), *answer, *work;
@@ -116,8 +147,12 @@ static char *answer_report(struct stand_in *stand_in, const char *body)
 				 "epoch", (json_int_t)stand_in->epoch, "want", stand_in->want,
 				 "rev", (json_int_t)stand_in->rev, "inside",
 				 (json_int_t)stand_in->inside);
-		if (needs_order(report))
+		if (needs(report, "order"))
 			json_object_set_new(work, "order", make_order(stand_in));
+		if (needs(report, "put") && stand_in->storage != NULL)
+			json_object_set_new(work, "put", make_put(stand_in, report));
+		if (stand_in->erases)
+			json_object_set_new(work, "erase", json_true());
 		json_array_append_new(json_object_get(answer, "works"), work);
 	}
 	text = json_dumps(answer, JSON_COMPACT);
@@ -258,6 +293,7 @@ void recorder_prepare(struct recorder_process *recorder)
 	recorder->name = "test";
 	recorder->opening = "100s";
 	recorder->media_allow = "127.0.0.1";
+	recorder->upload_allow = "127.0.0.1";
 	recorder->chromium = chromium_find();
 	recorder->pid = recorder->former = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
@@ -298,8 +334,9 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 		(void)setenv("TMPDIR", scratch, 1);
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
-		      "--media-allow", recorder->media_allow, "--opening", recorder->opening,
-		      "--silence", "60s", "--chromium", recorder->chromium, (char *)NULL);
+		      "--media-allow", recorder->media_allow, "--upload-allow",
+		      recorder->upload_allow, "--opening", recorder->opening, "--silence", "60s",
+		      "--chromium", recorder->chromium, (char *)NULL);
 		_exit(127);
 	}
 }

@@ -11,12 +11,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bucket_server.h"
 #include "receiver.h"
 #include "recorder/contract.h"
 
 #define ACCOUNT "65fa3c41b2d9e07718c4a0f1"
 #define JOB "65fa3c41b2d9e07718c4a0f2"
 #define ROOM "65fa3c41b2d9e07718c4a0f3"
+/* The user as whom a recorder runs that root starts. */
+#define NOBODY 65534
 #define FOLDER_OF_JOB ACCOUNT "/" ROOM "/" JOB
 
 /* Returns whether the programs are installed, which `name` says. */
@@ -45,6 +48,9 @@ struct stand_in {
 	int64_t ahead; /* milliseconds by which its clock is ahead of that of the recorder */
 	const char *unheard; /* the name of a recorder to which it does not answer, or NULL */
 	const char *page; /* HTML; NULL for the test picture */
+	struct bucket_server *storage; /* where files go; NULL: they stay */
+	bool has_no_credentials; /* it has no address now */
+	bool erases; /* with `drop` */
 	struct heard heard;
 };
 
@@ -66,7 +72,8 @@ void stand_in_wait_error(struct stand_in *stand_in, const char *error);
 struct recorder_process {
 	char *directory; /* of the test */
 	char folder[4096];
-	const char *name, *opening, *media_allow, *chromium; /* options of the next start */
+	/* Options of the next start. */
+	const char *name, *opening, *media_allow, *upload_allow, *chromium;
 	pid_t pid;
 	pid_t former; /* another process that still runs, or 0 */
 };
@@ -92,5 +99,6 @@ int64_t beeps_to_flashes(const char *path, int64_t from_ms, size_t in_ten, int64
 TCase *recorder_plans(void);
 TCase *recorder_joining(void);
 TCase *recorder_running(void);
+TCase *recorder_sending(void);
 
 #endif

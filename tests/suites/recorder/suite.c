@@ -1,6 +1,6 @@
-/* The recorder: what it plans (plans.c), how it joins (joining.c), and itself with a Chromium and a
- * stand-in for the service (running.c). The last two need ffmpeg and Chromium, and are left out
- * where these are not installed.
+/* The recorder: what it plans (plans.c), how it joins (joining.c), itself with a Chromium and a
+ * stand-in for the service (running.c), and how it sends files (sending.c). The last three need
+ * ffmpeg and Chromium, and are left out where these are not installed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -19,9 +19,10 @@ int main(void)
 		suite_add_tcase(suite, recorder_joining());
 	else
 		puts("left out: joining and running (need ffmpeg)");
-	if (has_program("ffmpeg") && chromium_find() != NULL && sender_is_built())
+	if (has_program("ffmpeg") && chromium_find() != NULL && sender_is_built()) {
 		suite_add_tcase(suite, recorder_running());
-	else
+		suite_add_tcase(suite, recorder_sending());
+	} else
 		puts("left out: running (needs chromium-headless-shell, ffmpeg and libcurl)");
 	return suite_run_apart(suite);
 }
