@@ -13,7 +13,10 @@ struct keeper;
 
 /* The environment and the lease are borrowed and outlive the keeper. */
 struct keeper *keeper_open(const struct environment *environment, struct lease *lease);
-/* Writes what is waiting, and ends the thread. NULL is allowed. */
+/* Ends the thread, and writes what is waiting. The client of media servers, which may still make
+ * requests of the keeper, is closed after that. NULL is allowed. */
+void keeper_end(struct keeper *keeper);
+/* Frees the keeper, after keeper_end if need be. NULL is allowed. */
 void keeper_close(struct keeper *keeper);
 
 #endif

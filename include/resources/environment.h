@@ -41,6 +41,7 @@ struct environment {
 	const char *public_url; /* URL of the service; NULL to take it from each request */
 	const char *client_url; /* default for accounts (accounts/client_url.h), or NULL */
 	bool allows_http; /* webhooks may have http URLs */
+	bool uploads_in_clear; /* there are addresses to which recordings may go by http */
 	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
 	struct media_client *media_client; /* background/media_client.h; NULL: cannot ask */
 	struct live_queue

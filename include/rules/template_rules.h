@@ -10,6 +10,8 @@ extern const struct shape template_shape;
 /* A template with view=summary. */
 extern const struct shape template_summary_shape;
 extern const struct shape settings_shape;
+/* The response to a test of the storage that the settings name. */
+extern const struct shape upload_test_shape;
 /* A template in POST /v2/import. */
 extern const struct shape imported_template_shape;
 

@@ -1,12 +1,14 @@
 /* See background/file_watch.h. What is done in the folder is safe to repeat, so it comes before the
- * transaction that says so.
+ * transaction that says so. So is what object storage is asked, by the client of media servers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/file_watch.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "accounts/accounts.h"
+#include "background/media_client.h"
 #include "background/transact.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -15,6 +17,7 @@
 #include "resources/audit.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_folder.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/stored/gone_file.h"
 #include "resources/stored/template_record.h"
 
@@ -24,6 +27,10 @@
 /* Milliseconds until a file that could not be deleted is tried again. */
 #define AGAIN_AFTER 60000
 #define DAY ((int64_t)24 * 60 * 60 * 1000)
+/* The same for an object; meanwhile no other process asks for it. */
+#define OBJECT_AGAIN_AFTER 600000
+/* Requests to object storage that are under way at most. */
+#define OBJECTS_MOST 16
 /* Milliseconds for which the parts of a recording that failed are kept. */
 #define PARTS_KEPT (7 * DAY)
 /* Milliseconds that a test has to say what came of it, before its files are deleted. */
@@ -44,11 +51,25 @@ struct look {
 	int64_t next_at; /* clock_monotonic */
 };
 
+/* An object that its storage is asked to delete. */
+struct object_request {
+	struct file_watch *watch;
+	struct object_request *next;
+	struct arena *arena;
+	struct asking asking;
+	struct asked asked;
+	struct gone_file file;
+	bool has_ended; /* protected by the lock */
+};
+
 struct file_watch {
 	const struct environment *environment;
 	struct transactor work;
 	struct arena *arena;
 	struct look look;
+	struct object_request *requests;
+	size_t request_count;
+	pthread_mutex_t lock;
 };
 
 struct file_watch *file_watch_open(const struct environment *environment)
@@ -61,6 +82,7 @@ struct file_watch *file_watch_open(const struct environment *environment)
 		.event = "recording_files_not_kept",
 	};
 	watch->arena = arena_open();
+	pthread_mutex_init(&watch->lock, NULL);
 	return watch;
 }
 
@@ -68,8 +90,17 @@ void file_watch_close(struct file_watch *watch)
 {
 	if (watch == NULL)
 		return;
+	/* The client has ended them all. */
+	while (watch->requests != NULL) {
+		struct object_request *next = watch->requests->next;
+
+		media_client_release(&watch->requests->asking);
+		arena_close(watch->requests->arena);
+		watch->requests = next;
+	}
 	arena_close(watch->arena);
 	free(watch->look.accounts);
+	pthread_mutex_destroy(&watch->lock);
 	free(watch);
 }
 
@@ -93,8 +124,12 @@ static void note_deleted(struct call *call, const struct gone_file *file, const 
 		id_print(&file->asset, asset);
 	id_print(&file->job, job);
 	id_print(&file->room, room);
-	buffer_append_text(&path, "file:///");
-	buffer_append(&path, file->path);
+	if (file->storage.size > 0) {
+		buffer_append(&path, storage_path_text(call->arena, file->storage, file->path));
+	} else {
+		buffer_append_text(&path, "file:///");
+		buffer_append(&path, file->path);
+	}
 	data.id = slice_of(asset);
 	data.actor = audit_service_text(call->arena);
 	data.more[0] = (struct audit_member){ "asset", slice_of(asset), false };
@@ -158,6 +193,137 @@ static bool delete_file(struct file_watch *watch, const struct gone_file *file)
 	return run.is_done;
 }
 
+/* ---- objects ---- */
+
+/* Removes the note of an object, and says what became of it. Returns false if the store did not
+ * take it. */
+static bool object_is_gone(struct file_watch *watch, const struct gone_file *file,
+			   const char *outcome)
+{
+	const bool is_logged = account_is_there(watch->environment, &file->account);
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, &file->account,
+				      &fault);
+
+	while (transact_again(&run)) {
+		bool is_there = true;
+
+		run.is_done = gone_file_remove(&run.call, file, &is_there, &fault);
+		if (is_there && is_logged)
+			note_deleted(&run.call, file, outcome);
+	}
+	return run.is_done;
+}
+
+static void object_request_done(void *context, struct asking *asking)
+{
+	struct object_request *request = context;
+
+	(void)asking;
+	pthread_mutex_lock(&request->watch->lock);
+	request->has_ended = true;
+	pthread_mutex_unlock(&request->watch->lock);
+}
+
+/* Asks the storage of an object to delete it. Until the answer, and if there is none, it is not due
+ * again. Returns false if the store did not take that. */
+static bool delete_object(struct file_watch *watch, const struct gone_file *file)
+{
+	struct media_client *client = watch->environment->media_client;
+	struct arena *arena = arena_open();
+	struct object_request *request = arena_zero(arena, sizeof *request);
+	struct fault fault = FAULT_INITIAL;
+	bool can_ask = false, is_done;
+
+	*request = (struct object_request){ .watch = watch, .arena = arena, .file = *file };
+	request->file.path = arena_copy(arena, file->path);
+	request->file.storage = arena_copy(arena, file->storage);
+	request->file.folder = SLICE("");
+	request->asking.account = file->account;
+	request->asking.rank = ASKED_TO_MANAGE;
+	request->asking.asked = &request->asked;
+	request->asking.count = 1;
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &file->account,
+					      &fault);
+
+		while (transact_again(&run)) {
+			can_ask = storage_delete_request(&run.call, file, &request->asked.request);
+			run.is_done = gone_file_delay(&run.call, file,
+						      run.call.now + OBJECT_AGAIN_AFTER, &fault);
+		}
+		is_done = run.is_done;
+	}
+	if (is_done && can_ask && client != NULL) {
+		request->next = watch->requests;
+		watch->requests = request;
+		watch->request_count++;
+		media_client_ask(client, &request->asking, object_request_done, request);
+		return true;
+	}
+	/* Nobody can delete it: the credentials were gone before it was. */
+	if (is_done && !can_ask)
+		is_done = object_is_gone(watch, &request->file, "no credentials");
+	arena_close(arena);
+	return is_done;
+}
+
+static void take_object_answer(struct file_watch *watch, const struct object_request *request)
+{
+	const struct asked *asked = &request->asked;
+	char message[BUCKET_ERROR_SIZE] = "The request was not made.";
+
+	if (asked->end == ASKED_ANSWERED)
+		bucket_read_outcome(&asked->outcome, clock_now(watch->environment->clock) / 1000,
+				    message);
+	if (message[0] == '\0')
+		(void)object_is_gone(watch, &request->file, "deleted");
+	else if (asked->outcome.status == 404)
+		(void)object_is_gone(watch, &request->file, "not found");
+	else
+		log_event(LOG_LEVEL_ERROR, "recording_not_deleted", "path",
+			  arena_copy(watch->arena,
+				     storage_path_text(watch->arena, request->file.storage,
+						       request->file.path))
+				  .data,
+			  "reason", message, NULL);
+	arena_reset(watch->arena);
+}
+
+static void take_object_answers(struct file_watch *watch)
+{
+	struct object_request **place = &watch->requests;
+
+	while (*place != NULL) {
+		struct object_request *request = *place;
+		bool has_ended;
+
+		pthread_mutex_lock(&watch->lock);
+		has_ended = request->has_ended;
+		pthread_mutex_unlock(&watch->lock);
+		if (!has_ended) {
+			place = &request->next;
+			continue;
+		}
+		*place = request->next;
+		watch->request_count--;
+		take_object_answer(watch, request);
+		media_client_release(&request->asking);
+		arena_close(request->arena);
+	}
+}
+
+/* ---- what is due ---- */
+
+/* Returns false if the store did not take it. What another process, or a later round, has to do is
+ * passed over. */
+static bool delete_one(struct file_watch *watch, const struct gone_file *file)
+{
+	if (file->storage.size > 0)
+		return watch->request_count >= OBJECTS_MOST || delete_object(watch, file);
+	return folder_of(watch) == NULL || delete_file(watch, file);
+}
+
 /* Deletes some of those that are due. Returns true if there may be more. */
 static bool delete_due(struct file_watch *watch)
 {
@@ -176,11 +342,12 @@ static bool delete_due(struct file_watch *watch)
 		if (!run.is_done)
 			n = 0;
 	}
-	while (done < n && delete_file(watch, &files[done]))
+	while (done < n && delete_one(watch, &files[done]))
 		done++;
 	arena_close(apart);
 	arena_reset(watch->arena);
-	return n == DELETED_AT_ONCE && done == n;
+	return n == DELETED_AT_ONCE && done == n && folder_of(watch) != NULL &&
+	       watch->request_count < OBJECTS_MOST;
 }
 
 /* ---- the look at all files ---- */
@@ -234,7 +401,7 @@ static bool remove_old(struct call *call, const struct asset *shown, bool *is_go
 		return false;
 	return asset.stored.value.data == NULL ||
 	       (asset_remove(call, &asset, fault) &&
-		gone_file_add_asset(call, &asset, GONE_BY_RETENTION, fault) &&
+		recording_file_gone(call, &asset, GONE_BY_RETENTION, fault) &&
 		/* What is left of the job goes with its last file. */
 		(job.asset_count > 1 || gone_file_add_parts(call, &job, GONE_BY_RETENTION, fault)));
 }
@@ -388,7 +555,8 @@ bool file_watch_round(struct file_watch *watch)
 	/* With --live watch, nothing is deleted. */
 	if (watch->environment->recordings == NULL || watch->environment->live == LIVE_WATCH)
 		return false;
-	is_behind = folder_of(watch) != NULL && delete_due(watch);
+	take_object_answers(watch);
+	is_behind = delete_due(watch);
 	is_behind = look_on(watch) || is_behind;
 	if (watch->work.has_committed)
 		store_flush(watch->environment->store);

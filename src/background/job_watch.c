@@ -311,8 +311,7 @@ static void start_in_rooms(struct job_watch *watch)
 	const struct roster *roster;
 	size_t rooms = 0;
 
-	if (environment->live != LIVE_ON || environment->recordings == NULL ||
-	    environment->recordings->folder == NULL)
+	if (environment->live != LIVE_ON || environment->recordings == NULL)
 		return;
 	roster = accounts_current(accounts);
 	for (size_t i = 0; roster->recorder_count > 0 && i < ACCOUNTS_AT_ONCE &&

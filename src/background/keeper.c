@@ -31,6 +31,7 @@ struct keeper {
 	struct account_watch *watch;
 	struct door_watch *doors;
 	struct file_watch *files;
+	bool has_ended; /* the thread */
 	struct audit_numbering numbering;
 	struct id *left; /* accounts that the numbering leaves out */
 	size_t left_capacity;
@@ -166,9 +167,9 @@ struct keeper *keeper_open(const struct environment *environment, struct lease *
 	return keeper;
 }
 
-void keeper_close(struct keeper *keeper)
+void keeper_end(struct keeper *keeper)
 {
-	if (keeper == NULL)
+	if (keeper == NULL || keeper->has_ended)
 		return;
 	pthread_mutex_lock(&keeper->lock);
 	keeper->is_ending = true;
@@ -176,6 +177,14 @@ void keeper_close(struct keeper *keeper)
 	pthread_mutex_unlock(&keeper->lock);
 	pthread_join(keeper->thread, NULL);
 	join_log_write(keeper->environment->joins, keeper->environment);
+	keeper->has_ended = true;
+}
+
+void keeper_close(struct keeper *keeper)
+{
+	if (keeper == NULL)
+		return;
+	keeper_end(keeper);
 	account_watch_close(keeper->watch);
 	door_watch_close(keeper->doors);
 	file_watch_close(keeper->files);

@@ -124,6 +124,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "webhook-ca", "FILE", "a PEM file with extra certificate authorities for webhooks", TO_TEXT(&options->sender.authorities) },
 		{ "webhook-schedule", "DURATIONS", "the delay before each delivery attempt (default: 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h)", TO_SCHEDULE(&options->schedule) },
 		{ "media-allow", "RANGES", "private and local addresses at which media servers are asked, such as 10.0.0.0/8", TO_RANGES(&options->media_sender.ranges) },
+		{ "upload-allow", "RANGES", "private and local addresses of object storage for recordings, also with http, such as 10.0.0.0/8", TO_RANGES(&options->media_sender.storage_ranges) },
 		{ "media-ca", "FILE", "a PEM file with extra certificate authorities for media servers", TO_TEXT(&options->media_sender.authorities) },
 		{ "live", "off|watch|on", "whether to follow who is in rooms; watch changes nothing at media servers (default: on)", TO_CHOICE(&options->live, live_modes) },
 		{ "session-grace", "DURATION", "how long the session of an empty room stays open (default: 20s)", TO_DURATION_OR_0S(&options->session_grace) },
@@ -406,6 +407,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->public_url = options->public_url;
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
+	environment->uploads_in_clear = options->media_sender.storage_ranges.count > 0;
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault))
 		return false;
 	/* The sender processes are started before the store and the accounts are opened, so they
@@ -462,11 +464,12 @@ static void close_program(struct program *program)
 	edge_close(program->edge);
 	live_watch_end(program->environment.live_watch);
 	job_watch_end(program->job_watch);
-	keeper_close(program->keeper);
+	keeper_end(program->keeper);
 	service_close(program->service);
 	media_client_close(program->environment.media_client);
 	live_watch_close(program->environment.live_watch);
 	job_watch_close(program->job_watch);
+	keeper_close(program->keeper);
 	dispatcher_close(program->environment.dispatcher);
 	server_rooms_close(program->environment.server_rooms);
 	live_queue_close(program->environment.live_queue);

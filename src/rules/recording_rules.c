@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/recording_rules.h"
 
+#include "base/text.h"
+#include "rules/template_rules.h"
+
 /* clang-format off */
 
 #define UPLOAD_TYPE ONE_OF("s3", "gs", "oss", "azure"), FLAGS(FIELD_REQUIRED), \
@@ -10,11 +13,27 @@
 /* Returned only to the request that sent them, and never merged with stored credentials. */
 #define CREDENTIALS_FLAGS FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_ATOMIC | FIELD_SECRET)
 
+static const struct text_rule endpoint_text = {
+	.sentence = "must be at most 512 bytes",
+	.longest = 512,
+	.counts_bytes = true,
+};
 static const struct field upload_options_fields[] = {
-	{ "region", TEXT(any_text), DOC("Region of the bucket's account.") },
+	{ "region",   TEXT(any_text), DOC("Region of the bucket's account.") },
+	{ "endpoint", TEXT(endpoint_text), EXAMPLE("https://s3.example.org"),
+	  DOC("The address of a server that speaks the protocol of Amazon S3; absent or empty: the vendor's own.") },
+};
+static schema_rule check_endpoint;
+static const struct rule upload_options_rules[] = {
+	{ "uploadEndpoint",
+	  "endpoint is empty, or https:// with a host and perhaps a port; or the same with http:// for a server whose "
+	  "address the service allows.",
+	  check_endpoint },
+	{ NULL, NULL, NULL },
 };
 static const struct shape upload_options_shape = {
-	"UploadOptions", FIELDS(upload_options_fields), .doc = "Options of a storage location.",
+	"UploadOptions", FIELDS(upload_options_fields), .rules = upload_options_rules,
+	.doc = "Options of a storage location.",
 };
 
 static const struct field upload_credentials_fields[] = {
@@ -69,3 +88,22 @@ const struct shape recording_rules_shape = {
 	"RecordingRules", FIELDS(recording_rules_fields),
 	.doc = "Who is recorded, how long files are kept, and whether the chat is.",
 };
+
+static const struct field upload_test_fields[] = {
+	{ "state",   ONE_OF("up", "down"), FLAGS(FIELD_REQUIRED),
+	  DOC("up if an empty object could be stored and deleted.") },
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What is wrong; empty if all is well.") },
+};
+const struct shape upload_test_shape = {
+	"UploadTest", FIELDS(upload_test_fields), .doc = "Result of a test of the storage of recordings.",
+};
+/* clang-format on */
+
+static void check_endpoint(struct rule_context *context, const json_t *object)
+{
+	const struct slice endpoint = text_of_json(json_object_get(object, "endpoint"));
+
+	if (endpoint.size > 0 && !text_url_is_origin(endpoint))
+		schema_fault(context, "/endpoint",
+			     "must be https:// with a host, and a port if any, and nothing else");
+}

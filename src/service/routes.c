@@ -22,6 +22,7 @@
 #include "resources/recordings/recorders.h"
 #include "resources/rooms/rooms.h"
 #include "resources/backends/signing_keys.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/recordings/recordings.h"
 #include "resources/templates/templates.h"
 #include "resources/events/webhooks.h"
@@ -237,6 +238,13 @@ const struct route routes[] = {
 	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  LOADS(CHANGED(template)), TRIPS(2, 2),
 	  DOC("Updates a template's settings (JSON Merge Patch).") },
+	{ METHOD_POST,   "/v2/templates/{template_id}/settings/test", ROUTE_READ, storage_test, "testSettings",
+	  NEEDS(TEMPLATES_WRITE), NO_BODY, ANSWER(upload_test_shape), SETTLES(storage_settle_test, SHOWN(template)),
+	  .tests_server = true,
+	  CONFLICT("The settings name no storage for recordings, or one that cannot be used."),
+	  TOO_MANY("The storage of the template was tested ten times within a minute."),
+	  LOADS(SHOWN(template)), TRIPS(1, 1),
+	  DOC("Stores and deletes an empty object in the storage of recordings.") },
 	{ METHOD_GET,    "/v2/templates/{template_id}/destinations", ROUTE_READ, destinations_get,
 	  "getDestinations", NEEDS(TEMPLATES_READ), ANSWER(destinations_shape), ETAG,
 	  LOADS(SHOWN(template)), TRIPS(1, 1),
@@ -460,6 +468,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/join/{code}/recordings/{asset_id}/presigned-url", ROUTE_READ, join_recording_link,
 	  "signCodeRecording", QUERY(presigned_url_query), ANSWER(presigned_url_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The same reasons as for listCodeRecordings."),
+	  CONFLICT("Nobody has the credentials of its storage any more."),
 	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 1),
 	  DOC("Returns a link to a file of the code's room, which needs no token.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ_FIRST, token_join, "joinBackend",
@@ -732,6 +741,7 @@ const struct route routes[] = {
 	  "signRecordingAsset",
 	  NEEDS(RECORDINGS_READ), QUERY(presigned_url_query), ANSWER(presigned_url_shape), FROM_INSIDE,
 	  FORBIDDEN(MAY_NOT_READ_RECORDINGS), TOO_MANY(CALLS),
+	  CONFLICT("Nobody has the credentials of its storage any more."),
 	  LOADS(SHOWN(recording_reader), SHOWN(recording_asset)), TRIPS(1, 1),
 	  DOC("Returns a link to a file, which needs no token.") },
 	{ METHOD_DELETE, "/v2/recording-assets/{asset_id}", ROUTE_WRITE, recording_assets_delete, "deleteRecordingAsset",

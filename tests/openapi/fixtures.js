@@ -86,6 +86,20 @@ export class Fixtures {
 		return (await this.make(this.tokens.rooms, "/v2/templates", { roles })).id;
 	}
 
+	// A template with a storage to which the service does not connect.
+	async templateWithStorage() {
+		const credentials = { key: "k", secretKey: "s" };
+		const options = { endpoint: "https://127.0.0.1" };
+		const upload = { type: "s3", location: "bucket", prefix: "", options, credentials };
+
+		return (
+			await this.make(this.tokens.templates, "/v2/templates", {
+				roles: { [ROLE]: {} },
+				settings: { recording: { upload } },
+			})
+		).id;
+	}
+
 	room() {
 		return this.make(this.tokens.rooms, "/v2/rooms", {});
 	}
@@ -105,7 +119,8 @@ export class Fixtures {
 		const path = operation.path;
 		const values = { role: ROLE, role_name: ROLE };
 
-		if (path.startsWith("/v2/templates/")) values.template_id = (await this.template()).id;
+		if (operation.id === "testSettings") values.template_id = await this.templateWithStorage();
+		else if (path.startsWith("/v2/templates/")) values.template_id = (await this.template()).id;
 		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token|livekit|join|bans)/.test(path))
 			values.room_id = (await this.room()).id;
 		if (/^\/v2\/(room-codes|token|livekit|join|bans)/.test(path))

@@ -70,6 +70,7 @@ for (const [n, operation] of proof.operations.entries()) {
 		"LivekitAgent.agent_name": AGENT,
 		"Admission.admit": "all",
 		"Webhook.url": "https://example.org/hook",
+		"UploadOptions.endpoint": "https://s3.example.org",
 		"Webhook.events": ["room.*"],
 		"Webhook.headers": { "X-Of-A-Test": "1" },
 		"Webhook.secret": `whsec_${"A".repeat(32)}`,

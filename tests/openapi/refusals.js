@@ -15,6 +15,7 @@ const TESTS_MOST = 10;
 // (tests/cases/live/inside).
 const UNSEEN = [
 	"getOpenApi 429",
+	"testSettings 501",
 	"listActivePeers 413",
 	"getLiveSession 413",
 	"createBan 409",
@@ -218,6 +219,12 @@ async function proveTaken(proof, expect) {
 	await expect(409, "patchRoom", room, { name: taken.name });
 	await fixtures.make(users, "/v2/rooms", { template_id: used.id });
 	await expect(409, "deleteTemplate", { template_id: used.id });
+
+	const stored = { template_id: await fixtures.templateWithStorage() };
+
+	for (let n = 0; n < TESTS_MOST; n++) await expect(200, "testSettings", stored);
+	await expect(429, "testSettings", stored);
+	await expect(409, "testSettings", template);
 }
 
 async function proveDisabled(proof, expect) {

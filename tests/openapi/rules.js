@@ -219,6 +219,15 @@ function* webhookUrl({ url }) {
 	if (!isRight.test(url) || /[^!-~]/.test(url)) yield "/url";
 }
 
+function* uploadEndpoint({ endpoint }) {
+	const found = /^https?:\/\/[a-zA-Z0-9._:[\]-]+$/.exec(endpoint ?? "https://a");
+	const port = /:(\d+)$/.exec((endpoint ?? "").replace(/\[.*\]/, "a"));
+
+	if (endpoint && (!found || /:[^\d]|:\d*:/.test(endpoint.slice(8).replace(/\[.*\]/, "a")) ||
+			 (port && (+port[1] < 1 || +port[1] > 65535))))
+		yield "/endpoint";
+}
+
 function* webhookEvents({ events }) {
 	for (const [i, event] of (events ?? []).entries()) {
 		if (event !== "*" && !/^[a-z_]+(\.[a-z_]+){0,2}\.([a-z_]+|\*)$/.test(event))
@@ -278,6 +287,7 @@ const rules = {
 	banSubject,
 	banExpiry,
 	webhookUrl,
+	uploadEndpoint,
 	webhookEvents,
 	webhookHeaders,
 	webhookSecret,
@@ -343,6 +353,7 @@ const WEBHOOKS = [
 ];
 
 export const breaking = {
+	UploadOptions: [{ endpoint: "s3.example.org" }, { endpoint: "https://example.org/path" }],
 	Webhook: WEBHOOKS,
 	PeerRemoval: [{}, { role: ROLE, ban: 0 }, { role: ROLE, ban: "x" }, { role: ROLE, ban: 315360001 }],
 	PeerUpdate: [{}, { door: "ask" }],

@@ -54,7 +54,7 @@ const EFFECTS = {
 	"role/maxPeerCount": ["Nobody is let in beyond this number, and whoever comes in all the same is put out. With -1 nobody can join.", "With -1 nobody can join. Otherwise nothing, and not_enforced has max_peers."],
 	"role/admission": ["With ask, people wait until somebody inside, or a program, lets them in.", "With ask, people wait until a program or the console lets them in."],
 	"settings/region": ["Nothing, because rooms are where the media server is. A new room has the same value, unless it names one."],
-	"settings/recording": ["Rooms show it, and the credentials of the upload are kept. With an upload, a room cannot be recorded."],
+	"settings/recording": ["Rooms show it. An upload says where the files of recordings go; without one they stay in the folder of the service."],
 	"settings/roomState/enabled": ["Shows people whose role has sendRoomState who is inside, before they join.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/messageInterval": ["How often a page asks again who is inside; the join page at most every 10 seconds.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/sendPeerList": ["Names the first of those inside; otherwise only their number is told.", "Nothing, because Anteroom does not know who is inside."],

@@ -1,6 +1,6 @@
-/* Files that are to be deleted, as they are stored. A call, or what removes an asset, notes the
- * file in its transaction; background/file_watch.c deletes it afterwards, and tries again as long
- * as it cannot. The records belong to no account, because they outlive it.
+/* Files and objects that are to be deleted, as they are stored. A call, or what removes an asset,
+ * notes the file in its transaction; background/file_watch.c deletes it afterwards, and tries again
+ * as long as it cannot. The records belong to no account, because they outlive it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_STORED_GONE_FILE_H
@@ -10,6 +10,7 @@
 
 /* Numbers are stored: they never get another meaning. */
 enum gone_cause { GONE_BY_REQUEST, GONE_BY_RETENTION, GONE_WITH_ACCOUNT, GONE_AS_ORPHAN };
+#define GONE_STORAGE_MOST 16384
 #define GONE_CAUSES (GONE_AS_ORPHAN + 1)
 extern const char *const gone_cause_names[GONE_CAUSES];
 
@@ -20,8 +21,11 @@ struct gone_file {
 	bool is_folder; /* a folder of parts, with all that is in it */
 	struct id account, room, job;
 	struct id asset; /* zero if there was no record of the file */
-	struct slice folder; /* the id of the folder of recordings */
-	struct slice path; /* in it */
+	struct slice folder; /* the id of the folder of recordings; empty with `storage` */
+	struct slice path; /* in it, or the name of an object */
+	/* The storage of an object, with its credentials, which outlive whatever had them
+	 * (recordings/recording_storage.h); or empty. */
+	struct slice storage;
 	uint64_t size; /* bytes */
 };
 
@@ -29,9 +33,9 @@ extern const struct record_table gone_file_table;
 
 /* The functions below leave the account of the transaction as it was. */
 
-/* Notes that the file of an asset is to be deleted. */
-bool gone_file_add_asset(struct call *call, const struct asset *asset, enum gone_cause cause,
-			 struct fault *fault);
+/* Notes that the file of an asset is to be deleted. storage: as above. */
+bool gone_file_add_asset(struct call *call, const struct asset *asset, struct slice storage,
+			 enum gone_cause cause, struct fault *fault);
 /* Notes the same for what is at the path, of the call's account. */
 bool gone_file_add(struct call *call, const struct gone_file *file, struct fault *fault);
 /* Notes that the parts of a job are to be deleted. */

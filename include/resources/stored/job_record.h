@@ -32,6 +32,7 @@
 #define JOB_PAUSES_MOST 200
 #define JOB_GAPS_MOST 100
 #define JOB_PATH_MOST 1024
+#define JOB_STORAGE_MOST 2048
 
 /* Numbers are stored: they never get another meaning. */
 enum job_type { JOB_RECORDING, JOB_LIVE, JOB_EXTERNAL };
@@ -120,7 +121,10 @@ struct job {
 	uint32_t presign_seconds;
 	struct keep_rule keep; /* of its template, as it was last */
 	struct slice not_enforced; /* a JSON array of names */
-	struct slice folder; /* where its files belong: the id of the service's folder */
+	/* Where its files belong: the id of the service's folder. If they go to object storage,
+	 * that of the folder of whoever took it, which has the parts; empty before. */
+	struct slice folder;
+	struct slice storage; /* object storage (recordings/recording_storage.h), or empty */
 
 	/* ---- what job_merge sets ---- */
 	enum job_status status;
@@ -183,8 +187,9 @@ struct asset {
 	struct id room, session, template_id;
 	enum asset_type type;
 	bool is_missing; /* its file was not found */
-	struct slice path; /* relative to the folder */
-	struct slice folder; /* the id of the folder */
+	struct slice path; /* relative to the folder; the name of the object in a storage */
+	struct slice folder; /* the id of the folder; empty if it is in a storage */
+	struct slice storage; /* of its job: object storage, or empty */
 	struct slice title; /* of the room, or its name: for the name of a download */
 	int64_t created;
 	int64_t recorded_at; /* when what it shows began, for the name of a download */

@@ -12,7 +12,8 @@
 
 /* The origin of a document. For a PART_REPLACED document, stored credentials and browser recording
  * roles are kept where the rules say so. A PART_MERGED document contains them, unless the patch
- * removed them; it loses the credentials of an upload whose location it changes. */
+ * removed them; it loses the credentials of an upload that it makes another one
+ * (upload_is_same). */
 enum part_origin { PART_REPLACED, PART_MERGED };
 
 /* ---- settings and destinations ---- */
@@ -27,9 +28,13 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 json_t *template_part_document(struct call *call, const struct template_record *record,
 			       enum template_part part);
 
+/* Returns options.endpoint of an upload; empty if it has none. */
+struct slice upload_endpoint(const json_t *upload);
+/* Returns true if both uploads have the same type, location and endpoint, so that the credentials
+ * of one are those of the other. */
+bool upload_is_same(const json_t *one, const json_t *other);
 /* Returns the credentials of a stored upload that a new upload keeps, borrowed: if the new upload
- * has no credentials, the credentials of a stored upload with the same type and location. Otherwise
- * returns NULL. */
+ * has no credentials, those of a stored upload to which it is the same. Otherwise returns NULL. */
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
 
 /* ---- the configuration of recordings ---- */

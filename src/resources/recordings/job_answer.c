@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "records/kinds.h"
+#include "resources/recordings/recording_storage.h"
 
 static void write_time_or_null(struct json_writer *body, const char *name, int64_t time)
 {
@@ -84,6 +85,8 @@ struct slice asset_path_text(struct arena *arena, const struct asset *asset)
 {
 	struct buffer path = BUFFER_INITIAL(arena);
 
+	if (asset->storage.size > 0)
+		return storage_path_text(arena, asset->storage, asset->path);
 	buffer_append_text(&path, "file:///");
 	buffer_append(&path, asset->path);
 	return buffer_slice(&path);

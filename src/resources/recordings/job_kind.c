@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
 #include "resources/record_check.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/stored/gone_file.h"
 #include "resources/stored/job_record.h"
 #include "resources/stored/recorder_record.h"
@@ -138,7 +139,7 @@ static bool asset_put_loaded(struct call *call, void *record, struct fault *faul
 
 static bool asset_removed(struct call *call, const void *record, struct fault *fault)
 {
-	return (call->frees_codes || gone_file_add_asset(call, record, GONE_WITH_ACCOUNT, fault)) &&
+	return (call->frees_codes || recording_file_gone(call, record, GONE_WITH_ACCOUNT, fault)) &&
 	       asset_count_elsewhere(call, record, false, fault);
 }
 

@@ -31,9 +31,13 @@ bool job_event_links(struct call *call, struct slice type, struct slice data, st
 	    id_parse(text_of_json(json_object_get(read, "recording_id")), &id)) {
 		if (!record_get(&asset_table, call->transaction, &id, STORE_TO_SHOW, &asset, fault))
 			return false;
-		if (asset.stored.value.data != NULL)
-			links[asset.type] = recording_link(
-				call, &asset, call->now / 1000 + asset.presign_seconds, false);
+		if (asset.stored.value.data != NULL &&
+		    !recording_link(call, &asset, asset.presign_seconds, false, &links[asset.type],
+				    fault))
+			return false;
+		/* Nobody has the credentials any more. */
+		if (links[asset.type].data == NULL)
+			links[asset.type] = SLICE("");
 	}
 	added = writer_begin(call->arena, false);
 	writer_text(&added, "recording_presigned_url", links[ASSET_ROOM_COMPOSITE]);

@@ -317,6 +317,9 @@ static unsigned merge_taken(struct job *job, const struct job_news *news)
 	job->heard_n = report->n;
 	job->recorder = report->recorder;
 	job->boot = report->boot;
+	/* Its parts are there, so whoever goes on must have that folder. */
+	if (job->folder.size == 0 && report->folder.size > 0)
+		job->folder = report->folder;
 	job->lost = 0;
 	job->rev++;
 	return ACT_CHANGED;

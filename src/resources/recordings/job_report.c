@@ -18,6 +18,7 @@
 #include "resources/recordings/job_order.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/recordings/recording_start.h"
+#include "resources/recordings/recording_storage.h"
 #include "rules/recorder_rules.h"
 
 /* Milliseconds until the next report: of a recorder without work, and with work. */
@@ -26,6 +27,8 @@
 /* Works of a recorder that an answer names, and works of the queues that are looked at. */
 #define WORKS_MOST 64
 #define QUEUE_MOST 64
+/* Seconds for which an address for a file can be used; a file that is under way then goes on. */
+#define PUT_SECONDS 3600
 /* A lease is moved when less than this part of it is left. */
 #define LEASE_LEFT(lease_) ((lease_)*8 / 15)
 /* Milliseconds for which a recorder may bring back what was lost. */
@@ -227,8 +230,9 @@ static void check_files(struct report *report, const struct job *job, struct wor
 	struct call *call = report->call;
 	const struct recordings *recordings = call->environment->recordings;
 
-	if (told->state != WORK_DONE || recordings == NULL || recordings->folder == NULL ||
-	    told->folder.size == 0 || !slice_equal(told->folder, recordings_folder_id(call)))
+	if (told->state != WORK_DONE || job->storage.size > 0 || recordings == NULL ||
+	    recordings->folder == NULL || told->folder.size == 0 ||
+	    !slice_equal(told->folder, recordings_folder_id(call)))
 		return;
 	for (size_t i = 0; i < told->file_count; i++) {
 		const struct work_file *file = &told->files[i];
@@ -481,7 +485,8 @@ static bool take_work(struct report *report, const struct work *found, struct fa
 	struct call *call = report->call;
 	const struct work_report taken = { .n = report->recorder.heard,
 					   .recorder = report->recorder.name,
-					   .boot = report->recorder.boot };
+					   .boot = report->recorder.boot,
+					   .folder = report->recorder.folder };
 	const struct job_news news = { .type = NEWS_TAKEN, .now = call->now, .report = &taken };
 	struct job_room room;
 	struct work work;
@@ -512,7 +517,9 @@ static bool take_work(struct report *report, const struct work *found, struct fa
 
 /* ---- the answer ---- */
 
-static bool needs_order(const struct report *report, const struct id *account, const struct id *job)
+/* what: "order" or "put". */
+static bool report_needs(const struct report *report, const struct id *account,
+			 const struct id *job, const char *what)
 {
 	const json_t *need;
 	size_t i;
@@ -523,7 +530,7 @@ static bool needs_order(const struct report *report, const struct id *account, c
 		if (id_parse(text_of_json(json_object_get(need, "job")), &of) &&
 		    id_parse(text_of_json(json_object_get(need, "account")), &in) &&
 		    id_compare(&of, job) == 0 && id_compare(&in, account) == 0 &&
-		    slice_is(text_of_json(json_object_get(need, "what")), "order"))
+		    slice_is(text_of_json(json_object_get(need, "what")), what))
 			return true;
 	}
 	return false;
@@ -543,6 +550,45 @@ static void write_work_begin(struct json_writer *body, const struct id *account,
 	writer_plain(body, "want", slice_of(want));
 }
 
+/* Writes where the files of a work are to be sent. Without credentials, there is no address, which
+ * does not mean that they stay in the folder. */
+static bool write_put(struct report *report, const struct job *job, struct json_writer *body,
+		      struct fault *fault)
+{
+	struct call *call = report->call;
+	struct bucket bucket;
+	bool is_there;
+
+	if (!storage_find(call, job->storage, &job->stored.parent, &job->template_id, &bucket,
+			  &is_there, fault))
+		return false;
+	writer_open(body, "put", '[');
+	for (size_t i = 0; is_there && i < report->count; i++) {
+		const struct work_report *told = &report->works[i].report;
+
+		if (id_compare(&report->works[i].job_id, &job->stored.id) != 0)
+			continue;
+		for (size_t j = 0; j < told->file_count; j++) {
+			const struct slice name = told->files[j].name;
+
+			writer_open(body, NULL, '{');
+			writer_text(body, "name", name);
+			writer_text(body, "url",
+				    bucket_link(call->arena, &bucket, "PUT",
+						storage_object(call, job, name), call->now / 1000,
+						PUT_SECONDS, NULL, 0));
+			writer_open(body, "headers", '{');
+			writer_plain(body, "Content-Type",
+				     told->files[j].is_chat ? SLICE("text/csv; charset=utf-8")
+							    : SLICE("video/mp4"));
+			writer_close(body, '}');
+			writer_close(body, '}');
+		}
+	}
+	writer_close(body, ']');
+	return true;
+}
+
 static bool write_wanted(struct report *report, const struct job *job, struct json_writer *body,
 			 struct fault *fault)
 {
@@ -559,8 +605,11 @@ static bool write_wanted(struct report *report, const struct job *job, struct js
 	write_work_begin(body, &call->account, &job->stored.id, job->epoch, wants[job_wants(job)]);
 	writer_integer(body, "rev", job->rev);
 	writer_integer(body, "inside", (int64_t)(job->is_test ? room.inside + 1 : room.inside));
-	if (needs_order(report, &call->account, &job->stored.id) &&
+	if (report_needs(report, &call->account, &job->stored.id, "order") &&
 	    !job_order_write(call, job, body, fault))
+		return false;
+	if (job->storage.size > 0 && report_needs(report, &call->account, &job->stored.id, "put") &&
+	    !write_put(report, job, body, fault))
 		return false;
 	writer_close(body, '}');
 	return true;
@@ -574,6 +623,13 @@ static bool may_be_saved(const struct report *report, const struct reported_work
 	return job->status == JOB_FAILED && !job->is_saved && holds(report, job) &&
 	       work->report.epoch == job->epoch && work->report.state != WORK_BROKEN &&
 	       job->media != 0 && report->call->now < job->ended + SAVED_FOR;
+}
+
+/* True if nothing of the job is to stay in the folder: it was sent, or is too old to be. */
+static bool is_to_be_erased(const struct report *report, const struct job *job)
+{
+	return job->stored.value.data != NULL && job->storage.size > 0 &&
+	       (job->status == JOB_COMPLETED || report->call->now >= job->ended + SAVED_FOR);
 }
 
 static bool write_answer(struct report *report, struct fault *fault)
@@ -617,7 +673,7 @@ static bool write_answer(struct report *report, struct fault *fault)
 			continue;
 		}
 		write_work_begin(&body, &work->account, &work->job_id, work->report.epoch, "drop");
-		if (is_gone)
+		if (is_gone || is_to_be_erased(report, &work->job))
 			writer_flag(&body, "erase", true);
 		writer_close(&body, '}');
 	}

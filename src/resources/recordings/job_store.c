@@ -15,6 +15,7 @@
 #include "resources/recordings/job_order.h"
 #include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_folder.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/stored/room_record.h"
 
 const struct recording_times *recording_times_of(const struct call *call)
@@ -102,6 +103,8 @@ static void add_gaps(struct call *call, const struct work_report *report, size_t
 static bool add_assets(struct call *call, struct job *job, const struct work_report *report,
 		       struct asset **assets, size_t *n, struct fault *fault)
 {
+	const bool is_stored = job->storage.size > 0;
+
 	*n = 0;
 	*assets = arena_zero(call->arena, (report->file_count + 1) * sizeof **assets);
 	for (size_t i = 0; i < report->file_count; i++) {
@@ -115,8 +118,10 @@ static bool add_assets(struct call *call, struct job *job, const struct work_rep
 			.session = job->session,
 			.template_id = job->template_id,
 			.type = file->is_chat ? ASSET_CHAT : ASSET_ROOM_COMPOSITE,
-			.path = job_file_path(call, job, file->name),
-			.folder = report->folder,
+			.path = is_stored ? storage_object(call, job, file->name)
+					  : job_file_path(call, job, file->name),
+			.folder = is_stored ? SLICE("") : report->folder,
+			.storage = is_stored ? job->storage : SLICE(""),
 			.title = job->room_title.size > 0 ? job->room_title : job->room_name,
 			.created = call->now,
 			.recorded_at = job->started != 0 ? job->started : job->created,

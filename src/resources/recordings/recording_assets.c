@@ -12,6 +12,7 @@
 #include "resources/live/live_caller.h"
 #include "resources/recordings/job_answer.h"
 #include "resources/recordings/recording_files.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/stored/gone_file.h"
 
 static bool is_not_found(struct fault *fault)
@@ -164,7 +165,7 @@ bool recording_assets_delete(struct call *call, struct fault *fault)
 	if (asset.stored.value.data == NULL)
 		return is_not_found(fault);
 	return asset_remove(call, &asset, fault) &&
-	       gone_file_add_asset(call, &asset, GONE_BY_REQUEST, fault) &&
+	       recording_file_gone(call, &asset, GONE_BY_REQUEST, fault) &&
 	       /* What is left of it goes with its last file. */
 	       (job.asset_count > 1 || gone_file_add_parts(call, &job, GONE_BY_REQUEST, fault)) &&
 	       call_answer_nothing(call);

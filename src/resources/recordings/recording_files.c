@@ -10,11 +10,11 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
-#include "resources/file_name.h"
 #include "resources/public_url.h"
 #include "resources/recordings/job_answer.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recording_folder.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/recordings/recordings.h"
 #include "rules/start_rules.h"
 
@@ -22,8 +22,6 @@
 #define SIGNATURE_SIZE (2 * DIGEST_SIZE)
 /* The location of nginx that has the files (nginx/server.conf.in). */
 #define NGINX_LOCATION "/anteroom-recordings/"
-/* Characters of a date. */
-#define DATE_SIZE 10
 
 /* ---- signatures ---- */
 
@@ -57,8 +55,9 @@ static bool signatures_are_equal(const char *signature, const char *other)
 	return begin && end;
 }
 
-struct slice recording_link(struct call *call, const struct asset *asset, int64_t expires,
-			    bool is_inline)
+/* Returns a link to a file in the folder of the service. */
+static struct slice link_to_file(struct call *call, const struct asset *asset, int64_t expires,
+				 bool is_inline)
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
@@ -93,6 +92,36 @@ struct slice recording_link(struct call *call, const struct asset *asset, int64_
 	return buffer_slice(&url);
 }
 
+/* Returns a link to an object, whose storage sends it. */
+static bool link_to_object(struct call *call, const struct asset *asset, int64_t seconds,
+			   bool is_inline, struct slice *url, struct fault *fault)
+{
+	const struct bucket_pair parameters[] = {
+		{ "response-content-disposition",
+		  asset_name_of_file(call->arena, asset, is_inline) },
+		{ "response-content-type", slice_of(asset_type_of_file(asset)) },
+	};
+	struct bucket bucket;
+	bool is_there;
+
+	*url = (struct slice){ NULL, 0 };
+	if (!storage_find_of_asset(call, asset, &bucket, &is_there, fault))
+		return false;
+	if (is_there)
+		*url = bucket_link(call->arena, &bucket, "GET", asset->path, call->now / 1000,
+				   seconds, parameters, 2);
+	return true;
+}
+
+bool recording_link(struct call *call, const struct asset *asset, int64_t seconds, bool is_inline,
+		    struct slice *url, struct fault *fault)
+{
+	if (asset->storage.size > 0)
+		return link_to_object(call, asset, seconds, is_inline, url, fault);
+	*url = link_to_file(call, asset, call->now / 1000 + seconds, is_inline);
+	return true;
+}
+
 bool recording_answer_link(struct call *call, const struct asset *asset, struct fault *fault)
 {
 	const json_t *sent = json_object_get(call->query, "presign_duration");
@@ -101,8 +130,15 @@ bool recording_answer_link(struct call *call, const struct asset *asset, struct 
 	const int64_t seconds = sent != NULL		     ? json_integer_value(sent)
 				: asset->presign_seconds > 0 ? (int64_t)asset->presign_seconds
 							     : LINK_SECONDS_USUAL;
-	const struct slice url = recording_link(call, asset, call->now / 1000 + seconds, is_inline);
+	struct slice url;
 
+	if (!recording_link(call, asset, seconds, is_inline, &url, fault))
+		return false;
+	if (url.data == NULL && asset->storage.size > 0)
+		return fault_explain(fault, FAULT_CONFLICT,
+				     "This storage cannot be used for recordings",
+				     "neither the room nor its template has credentials of the "
+				     "storage any more");
 	if (url.data == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "recording asset not found");
 	writer_plain(&body, "id", id_as_text(call->arena, &asset->stored.id));
@@ -136,31 +172,9 @@ bool recording_file_is_there(const struct call *call, const struct asset *asset)
 	const struct recordings *recordings = call->environment->recordings;
 	struct folder_file file;
 
-	return recordings != NULL && recordings->folder != NULL &&
+	return recordings != NULL && recordings->folder != NULL && asset->folder.size > 0 &&
 	       slice_equal(asset->folder, recordings_folder_id(call)) &&
 	       folder_find(recordings->folder, asset->path, &file) == FOLDER_DONE;
-}
-
-/* Returns the value of Content-Disposition: the title or the name of the room, and the date. */
-static struct slice name_of_file(struct arena *arena, const struct asset *asset, bool is_inline)
-{
-	char day[TEXT_TIME_SIZE];
-	const struct file_name file = {
-		.before = asset->type == ASSET_CHAT ? "chat " : "",
-		.name = asset->title.size > 0 ? text_without_bidi(arena, asset->title)
-					      : SLICE("recording"),
-		.day = { day, DATE_SIZE },
-		.suffix = asset->type == ASSET_CHAT ? ".csv" : ".mp4",
-		.is_inline = is_inline,
-	};
-
-	text_time_seconds(asset->recorded_at, day);
-	return file_name_header(arena, &file);
-}
-
-static const char *type_of_file(const struct asset *asset)
-{
-	return asset->type == ASSET_CHAT ? "text/csv; charset=utf-8" : "video/mp4";
 }
 
 /* Has the web server send the file. nginx says nothing about itself; it takes an address of its own
@@ -176,8 +190,8 @@ static bool answer_file(struct call *call, const struct asset *asset, bool is_in
 	if (takes_path)
 		buffer_append_byte(&place, '/');
 	buffer_append(&place, asset->path);
-	call_header(call, "Content-Type", slice_of(type_of_file(asset)));
-	call_header(call, "Content-Disposition", name_of_file(call->arena, asset, is_inline));
+	call_header(call, "Content-Type", slice_of(asset_type_of_file(asset)));
+	call_header(call, "Content-Disposition", asset_name_of_file(call->arena, asset, is_inline));
 	call_header(call, takes_path ? "X-Sendfile" : "X-Accel-Redirect", buffer_slice(&place));
 	return call_answer(call, SLICE(""));
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "resources/media/media_join.h"
 #include "resources/recordings/recording_plan.h"
+#include "resources/recordings/recording_storage.h"
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
@@ -127,6 +128,7 @@ bool recording_fill(struct call *call, const struct recorded_room *in, const jso
 	const struct slice address = text_of_json(json_object_get(body, "meeting_url"));
 	const bool is_live = in->live->stored.value.data != NULL;
 	const struct recording_rules *rules = &in->template->rules;
+	const json_t *upload = storage_of_room(call, in->room, in->template);
 	struct recording_plan plan;
 
 	if (!recording_plan_make(call->arena, &sources, body, &plan, fault))
@@ -156,7 +158,9 @@ bool recording_fill(struct call *call, const struct recorded_room *in, const jso
 	job->empty_most = (int64_t)plan.patience * 1000;
 	job->presign_seconds = plan.link_seconds;
 	job->not_enforced = names_text(call->arena, plan.not_enforced, plan.not_enforced_count);
-	job->folder = recordings_folder_id(call);
+	/* The parts of what goes to object storage may be anywhere before. */
+	job->storage = upload == NULL ? SLICE("") : storage_kept(call, upload);
+	job->folder = upload == NULL ? recordings_folder_id(call) : SLICE("");
 	return true;
 }
 
@@ -175,24 +179,6 @@ bool recording_check_server(struct call *call, const struct recorded_room *in, s
 	       fault_set(fault, FAULT_CONFLICT, "This media server's calls cannot be recorded");
 }
 
-/* Returns the type of the storage that the room or its template names; data NULL for the folder of
- * the service. */
-static struct slice storage_type(struct call *call, const struct recorded_room *in)
-{
-	const struct room_record *room = in->room;
-	const json_t *upload = NULL;
-
-	if (!room->follows_template && room->recording.size > 0)
-		upload = json_object_get(stored_json(call, room->recording, "room", &room->id),
-					 "upload_info");
-	if (upload == NULL)
-		upload = json_object_get(
-			json_object_get(template_part_document(call, in->template, PART_SETTINGS),
-					"recording"),
-			"upload");
-	return text_of_json(json_object_get(upload, "type"));
-}
-
 /* What the files of the account may fill, in bytes; 0 for any number. */
 static uint64_t account_bytes_most(const struct call *call)
 {
@@ -208,16 +194,15 @@ static uint64_t account_bytes_most(const struct call *call)
 bool recording_check_storage(struct call *call, const struct recorded_room *in, struct fault *fault)
 {
 	const struct recordings *recordings = call->environment->recordings;
-	const struct slice type = storage_type(call, in);
+	const json_t *upload = storage_of_room(call, in->room, in->template);
+	const char *problem = upload == NULL ? NULL : storage_problem(call, upload);
 	const uint64_t most = account_bytes_most(call);
 	struct jobs jobs;
 
-	if (type.data != NULL)
+	if (problem != NULL)
 		return fault_explain(fault, FAULT_CONFLICT,
-				     "This storage cannot be used for recordings",
-				     "only the folder of the service can be used now, not \"%.*s\"",
-				     (int)type.size, type.data);
-	if (recordings == NULL || recordings->folder == NULL)
+				     "This storage cannot be used for recordings", "%s", problem);
+	if (upload == NULL && (recordings == NULL || recordings->folder == NULL))
 		return fault_explain(fault, FAULT_CONFLICT, "No storage for recordings",
 				     "the service has no folder; start it with --recordings DIR");
 	if (most > 0 && !jobs_load(call, STORE_TO_SHOW, &jobs, fault))
@@ -227,7 +212,7 @@ bool recording_check_storage(struct call *call, const struct recorded_room *in, 
 				     "this account may have %llu GB",
 				     (unsigned long long)(most / 1000000000));
 	/* A recorder gives the folder its id. */
-	return recordings_folder_id(call).size > 0 ||
+	return upload != NULL || recordings_folder_id(call).size > 0 ||
 	       fault_explain(fault, FAULT_CONFLICT, "No recorder is installed",
 			     "no recorder has this folder: run anteroom record with the folder of "
 			     "serve --recordings");

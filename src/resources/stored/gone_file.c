@@ -26,8 +26,9 @@ static const struct member gone_file_members[] = {
 	{ "room_id", AS_ID, AT(struct gone_file, room) },
 	{ "job_id", AS_ID, AT(struct gone_file, job) },
 	{ "asset_id", AS_ID, AT(struct gone_file, asset) },
-	{ "folder", AS_TEXT(1, JOB_FOLDER_MOST), AT(struct gone_file, folder) },
+	{ "folder", AS_TEXT(0, JOB_FOLDER_MOST), AT(struct gone_file, folder) },
 	{ "path", AS_TEXT(1, JOB_PATH_MOST), AT(struct gone_file, path) },
+	{ "storage", AS_TEXT(0, GONE_STORAGE_MOST), AT(struct gone_file, storage) },
 	{ "size", AS_NUMBER(8, 0, UNLIMITED), AT(struct gone_file, size) },
 };
 const struct record_table gone_file_table = {
@@ -51,11 +52,16 @@ static struct id account_leave(struct call *call)
 
 static struct id gone_file_id(struct arena *arena, const struct gone_file *file)
 {
-	const char *text = arena_text(arena, "%.*s/%.*s", (int)file->folder.size, file->folder.data,
-				      (int)file->path.size, file->path.data);
+	/* Objects of several storages may have one name, but none has that of a file. */
+	char asset[ID_TEXT_SIZE + 1] = "";
+	const char *text;
 	unsigned char digest[DIGEST_SIZE];
 	struct id id;
 
+	if (file->storage.size > 0)
+		id_print(&file->asset, asset);
+	text = arena_text(arena, "%.*s%s/%.*s", (int)file->folder.size, file->folder.data, asset,
+			  (int)file->path.size, file->path.data);
 	digest_sha256(slice_of(text), digest);
 	memcpy(id.bytes, digest, ID_SIZE);
 	return id;
@@ -68,8 +74,8 @@ bool gone_file_add(struct call *call, const struct gone_file *file, struct fault
 	struct id account;
 	bool is_done;
 
-	/* A file without a folder is nowhere. */
-	if (file->folder.size == 0)
+	/* A file without a place is nowhere. */
+	if (file->folder.size == 0 && file->storage.size == 0)
 		return true;
 	account = account_leave(call);
 	is_done = record_get(&gone_file_table, call->transaction, &id, STORE_TO_CHANGE, &added,
@@ -85,8 +91,8 @@ bool gone_file_add(struct call *call, const struct gone_file *file, struct fault
 	return is_done;
 }
 
-bool gone_file_add_asset(struct call *call, const struct asset *asset, enum gone_cause cause,
-			 struct fault *fault)
+bool gone_file_add_asset(struct call *call, const struct asset *asset, struct slice storage,
+			 enum gone_cause cause, struct fault *fault)
 {
 	const struct gone_file file = {
 		.cause = cause,
@@ -95,6 +101,7 @@ bool gone_file_add_asset(struct call *call, const struct asset *asset, enum gone
 		.job = asset->stored.parent,
 		.asset = asset->stored.id,
 		.folder = asset->folder,
+		.storage = storage,
 		.path = asset->path,
 		.size = asset->size,
 	};

@@ -35,17 +35,26 @@ static json_t *inner_member(const json_t *document, const char *first, const cha
 
 /* ---- stored members that a new document keeps ---- */
 
-/* True if both uploads go to the same place. */
-static bool is_same_upload(const json_t *one, const json_t *other)
+struct slice upload_endpoint(const json_t *upload)
 {
+	const struct slice endpoint = text_of_json(inner_member(upload, "options", "endpoint"));
+
+	return endpoint.data == NULL ? SLICE("") : endpoint;
+}
+
+bool upload_is_same(const json_t *one, const json_t *other)
+{
+	const struct slice endpoint = upload_endpoint(one), other_endpoint = upload_endpoint(other);
+
 	return json_equal(json_object_get(one, "type"), json_object_get(other, "type")) &&
-	       json_equal(json_object_get(one, "location"), json_object_get(other, "location"));
+	       json_equal(json_object_get(one, "location"), json_object_get(other, "location")) &&
+	       slice_equal(endpoint, other_endpoint);
 }
 
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
 {
 	if (upload == NULL || json_object_get(upload, "credentials") != NULL ||
-	    !is_same_upload(stored, upload))
+	    !upload_is_same(stored, upload))
 		return NULL;
 	return json_object_get(stored, "credentials");
 }
@@ -101,7 +110,7 @@ static const json_t *keep_stored(struct call *call, const struct template_record
 	/* If a patch changes the place of the upload without sending new credentials, the stored
 	 * ones go: they belong to the former place. */
 	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") == NULL &&
-	    !is_same_upload(former_upload, upload))
+	    !upload_is_same(former_upload, upload))
 		json_object_del(upload, "credentials");
 	return document;
 }

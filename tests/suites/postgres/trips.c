@@ -415,6 +415,7 @@ static const struct {
 	{ METHOD_POST, "/v2/active-rooms/$r/remove-peers", "{\"peer_id\":\"$p\"}", 501, 4, NULL,
 	  0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/end-room", "{}", 501, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/templates/$t/settings/test", NULL, 409, 1, NULL, 0 },
 	/* There is no folder, and no recording. */
 	{ METHOD_POST, "/v2/recordings/room/$r/start", "{}", 409, 7, NULL, 0 },
 	{ METHOD_POST, "/v2/recordings/room/$r/stop", "{}", 404, 3, NULL, 0 },

@@ -409,11 +409,14 @@ static void record_session(struct world *world, const char *room)
 	job.recorded_before = 1;
 	job.is_saved = true;
 	job.heard_n = job.epoch = job.rev = 1;
+	job.storage = SLICE("{\"type\":\"s3\",\"location\":\"lessons\",\"prefix\":\"\"}");
 	ck_assert(job_put(&call, &job, &fault));
 
 	ck_assert(assets_of_job(&call, &job.stored.id, &assets, &n, &fault));
 	ck_assert_uint_eq(n, 2);
 	ck_assert(asset_set_missing(&call, &assets[0], true, &fault));
+	assets[1].storage = job.storage;
+	ck_assert(record_put(&asset_table, call.transaction, &assets[1], &fault));
 
 	/* One without files, which ends; and the session before was ended by a call. */
 	news.type = NEWS_FAILED;
