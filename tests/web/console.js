@@ -724,6 +724,25 @@ export const keys_and_events = (page) =>
 		await page.click(`${shown} ${button("Create signing key")}`);
 		await page.waitForSelector("tr:has-text('ES256') .badge.accent");
 		ok("a signing key is active", true);
+
+		const upload = {
+			type: "s3",
+			location: "lessons",
+			prefix: "",
+			options: { endpoint: "https://192.168.0.1:1" },
+			credentials: { key: "k", secretKey: "s" },
+		};
+		const stored = await api("POST", "/v2/templates", { settings: { recording: { upload } } });
+		await page.goto(`${BASE}/console/templates/${stored.id}/settings`);
+		const endpoint = "[data-pointer='/recording/upload/options/endpoint'] input";
+		await page.waitForSelector(endpoint);
+		ok("an endpoint of the storage", (await page.inputValue(endpoint)) === upload.options.endpoint);
+		await page.click(button("Test storage"));
+		await page.waitForSelector(".notice.warn:has-text('address not allowed')");
+		await api("PATCH", `/v2/templates/${stored.id}/settings`, { recording: null });
+		await page.reload();
+		await page.waitForSelector("[data-pointer='/recording']");
+		ok("no test without a storage", !(await page.isVisible(button("Test storage"))));
 	});
 
 /** An account that is not an operator does not see the page of the service. */

@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal, all_of, call, get, openapi, segment } from "../lib/api.js";
-import { h, icon } from "../lib/dom.js";
+import { h, icon, put } from "../lib/dom.js";
 import { choice_name, label_of } from "../lib/labels.js";
 import { go, show } from "../lib/router.js";
 import { changed, only } from "../lib/schema.js";
 import { ago } from "../lib/text.js";
 import {
+	busy,
 	code_block,
 	copy_button,
 	dialog,
@@ -102,13 +103,62 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			value: value.data,
 			etag: value.etag,
 			agrees: async (before, now) => part !== "settings" || agrees_to_keep(id, before, now),
-			saved: () => toast(part === "settings" ? "Settings saved." : "Destinations saved."),
+			saved: (answer) => {
+				toast(part === "settings" ? "Settings saved." : "Destinations saved.");
+				storage?.tell(answer.data);
+			},
 		});
-		page.element.append(edit.element);
+		const storage =
+			part === "settings" && may("templates:write") ? storage_section(path, value.data) : null;
+		page.element.append(edit.element, ...(storage ? [storage.element] : []));
 		page.leave = edit.leave;
 		page.unsaved = edit.unsaved;
 	} else page.element.append(roles(template));
 	return page;
+}
+
+/**
+ * A button that tests the storage of recordings, as it is saved; hidden if the settings name none. Returns what is
+ * shown, and `tell`, which gets the settings as they are now.
+ * @param {string} path @param {any} settings
+ */
+function storage_section(path, settings) {
+	const place = h("div", { role: "status" });
+	const test = h("button.small", { type: "button" }, icon("refresh"), "Test storage");
+	test.addEventListener("click", () =>
+		busy(test, async () => {
+			const { data } = await call("POST", `${path}/settings/test`);
+			const is_up = data.state === "up";
+			const words = is_up ? "An empty object was stored and deleted." : data.message;
+			put(
+				place,
+				h(
+					"p.notice",
+					{ class: is_up ? "ok" : "warn" },
+					icon(is_up ? "check" : "warning"),
+					h("span", null, words),
+				),
+			);
+		}),
+	);
+	const element = h(
+		"section",
+		{ "aria-labelledby": "storage" },
+		h(
+			"div.toolbar.between",
+			null,
+			h("h2.section-title", { id: "storage" }, "Storage of recordings"),
+			h("div.actions", null, test),
+		),
+		h("p.hint", null, "Tests the storage as it is saved."),
+		place,
+	);
+	const tell = (/** @type {any} */ now) => {
+		element.hidden = !now.recording?.upload;
+		put(place);
+	};
+	tell(settings);
+	return { element, tell };
 }
 
 /**
