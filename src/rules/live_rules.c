@@ -294,10 +294,11 @@ static void check_update(struct rule_context *context, const json_t *object)
 		if (json_object_get(object, "role") == NULL)
 			schema_fault(context, "/role", "is required with door");
 	} else if (json_object_get(object, "consent_text") != NULL &&
-		   json_object_get(object, "consent") == NULL) {
+		   !rule_was_sent(context, "/consent")) {
 		schema_fault(context, "/consent", "is required with consent_text");
 	} else if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata") &&
-		   !rule_was_sent(context, "/hand")) {
+		   !rule_was_sent(context, "/hand") && !rule_was_sent(context, "/consent") &&
+		   !rule_was_sent(context, "/consent_text")) {
 		schema_fault(context, "/role", "is required unless name, metadata, hand or consent is sent");
 	}
 }

@@ -95,7 +95,7 @@ static const struct field upload_test_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What is wrong; empty if all is well.") },
 };
 const struct shape upload_test_shape = {
-	"UploadTest", FIELDS(upload_test_fields), .doc = "Result of a test of the storage of recordings.",
+	"StorageState", FIELDS(upload_test_fields), .doc = "Result of a test of the storage of recordings.",
 };
 /* clang-format on */
 

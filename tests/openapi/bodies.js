@@ -119,8 +119,11 @@ export function withCode(operation, value, place, isGood) {
 	if (operation.id === "beginSession" && isGood !== false) return { token: place.token };
 	if (operation.id === "removePeers" && (isGood !== false || value?.role === null))
 		return { ...value, peer_id: place.peer_id, ...(value?.role && { role: ROLE }) };
-	if (operation.id === "updateActivePeer" && isGood !== false)
-		return value?.hand == null ? { metadata: "", ...value } : { ...value, metadata: undefined };
+	// Only people inside agree to be recorded, for themselves.
+	if (operation.id === "updateActivePeer" && (isGood !== false || value?.consent_text === null)) {
+		const mine = { ...value, consent: undefined, consent_text: undefined };
+		return value?.hand == null ? { metadata: "", ...mine } : { ...mine, metadata: undefined };
+	}
 	if (["mutePeers", "lowerHands"].includes(operation.id) && isGood !== false && value?.role)
 		return { ...value, role: ROLE };
 	if (operation.id === "createBan" && isGood === undefined) return { ...value, user_id: "somebody" };

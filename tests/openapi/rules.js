@@ -180,7 +180,7 @@ function* peerOrRole({ peer_id, role }) {
 function* participantAttributes({ participant_attributes, participantAttributes }) {
 	const names = Object.keys(participant_attributes ?? participantAttributes ?? {});
 
-	if (names.some((name) => /^(role|user_id|entry|code)$|^(lk\.|anteroom)/.test(name)))
+	if (names.some((name) => /^(role|user_id|entry|code|consent)$|^(lk\.|anteroom)/.test(name)))
 		yield "/participant_attributes";
 }
 
@@ -196,9 +196,12 @@ function* banLength({ ban }) {
 	if (ban != null && typeof ban !== "boolean" && !isLength) yield "/ban";
 }
 
-function* peerUpdate({ name, role, metadata, hand, door }) {
+function* peerUpdate({ name, role, metadata, hand, door, consent, consent_text }) {
+	const others = [metadata, hand, consent, consent_text];
+
 	if (hand != null && metadata != null) yield "/metadata";
-	if (door ? !role : !name && !role && metadata == null && hand == null) yield "/role";
+	if (!door && consent_text && consent == null) yield "/consent";
+	if (door ? !role : !name && !role && others.every((one) => one == null)) yield "/role";
 }
 
 function* banSubject({ user_id, code }) {
@@ -358,7 +361,7 @@ export const breaking = {
 	PeerRemoval: [{}, { role: ROLE, ban: 0 }, { role: ROLE, ban: "x" }, { role: ROLE, ban: 315360001 }],
 	PeerUpdate: [{}, { door: "ask" }],
 	LivekitJoin: [
-		...["role", "user_id", "entry", "code", "lk.", "lk.a", "anteroom", "anteroom.a"].map((name) => ({
+		...["role", "user_id", "entry", "code", "consent", "lk.", "lk.a", "anteroom", "anteroom.a"].map((name) => ({
 			participant_attributes: { a: "b", [name]: "" },
 		})),
 		{ participantAttributes: { role: ROLE } },
@@ -468,4 +471,5 @@ export const beside = {
 	"PeerUpdate.name": { role: ROLE },
 	"PeerUpdate.role": { metadata: "" },
 	"PeerUpdate.door": { role: ROLE },
+	"PeerUpdate.consent_text": { consent: true },
 };

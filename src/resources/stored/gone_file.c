@@ -122,6 +122,9 @@ bool gone_file_add_parts(struct call *call, const struct job *job, enum gone_cau
 		.folder = job->folder,
 	};
 
+	/* Those of what goes to object storage may be elsewhere: their recorder deletes them. */
+	if (job->storage.size > 0)
+		return true;
 	buffer_append_text(&path, "incoming/");
 	buffer_append(&path, id_as_text(call->arena, &call->account));
 	buffer_append_byte(&path, '-');
