@@ -30,6 +30,17 @@ void digest_derive_key(struct slice secret, const char *label, unsigned char key
 #define DIGEST_SHA1_SIZE 20
 void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIGEST_SHA1_SIZE]);
 
+/* Seals a text with AES-256-GCM (NIST SP 800-38D). What is sealed is SEAL_MORE bytes longer: the
+ * nonce is in front, which must be random, and a tag at the end. */
+#define SEAL_NONCE_SIZE 12
+#define SEAL_TAG_SIZE 16
+#define SEAL_MORE (SEAL_NONCE_SIZE + SEAL_TAG_SIZE)
+void digest_seal(const unsigned char key[DIGEST_SIZE], const unsigned char nonce[SEAL_NONCE_SIZE],
+		 struct slice text, unsigned char *sealed);
+/* Opens it again into `text`, which has SEAL_MORE bytes less. Returns false if the key is another
+ * one, or the sealed bytes were changed; `text` has nothing then. */
+bool digest_open(const unsigned char key[DIGEST_SIZE], struct slice sealed, char *text);
+
 /* Compares DIGEST_SIZE bytes in constant time. */
 bool digest_equal(const void *digest, const void *other);
 

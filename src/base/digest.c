@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/digest.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,54 @@ void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIG
 		      &size) == NULL ||
 	    size != DIGEST_SHA1_SIZE)
 		ABORT("OpenSSL failed");
+}
+
+void digest_seal(const unsigned char key[DIGEST_SIZE], const unsigned char nonce[SEAL_NONCE_SIZE],
+		 struct slice text, unsigned char *sealed)
+{
+	EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+	unsigned char *const body = sealed + SEAL_NONCE_SIZE;
+	int size = 0, rest = 0;
+
+	(void)thread_contexts();
+	memcpy(sealed, nonce, SEAL_NONCE_SIZE);
+	if (context == NULL || text.size > INT_MAX ||
+	    EVP_EncryptInit_ex2(context, EVP_aes_256_gcm(), key, sealed, NULL) != 1 ||
+	    EVP_EncryptUpdate(context, body, &size, (const unsigned char *)text.data,
+			      (int)text.size) != 1 ||
+	    EVP_EncryptFinal_ex(context, body + size, &rest) != 1 ||
+	    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, SEAL_TAG_SIZE, body + text.size) !=
+		    1)
+		ABORT("OpenSSL failed");
+	EVP_CIPHER_CTX_free(context);
+}
+
+bool digest_open(const unsigned char key[DIGEST_SIZE], struct slice sealed, char *text)
+{
+	const unsigned char *bytes = (const unsigned char *)sealed.data;
+	unsigned char tag[SEAL_TAG_SIZE];
+	EVP_CIPHER_CTX *context;
+	int size = 0, rest = 0;
+	size_t n;
+	bool is_right;
+
+	if (sealed.size < SEAL_MORE || sealed.size > INT_MAX)
+		return false;
+	(void)thread_contexts();
+	n = sealed.size - SEAL_MORE;
+	memcpy(tag, bytes + SEAL_NONCE_SIZE + n, sizeof tag);
+	context = EVP_CIPHER_CTX_new();
+	if (context == NULL ||
+	    EVP_DecryptInit_ex2(context, EVP_aes_256_gcm(), key, bytes, NULL) != 1 ||
+	    EVP_DecryptUpdate(context, (unsigned char *)text, &size, bytes + SEAL_NONCE_SIZE,
+			      (int)n) != 1 ||
+	    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, SEAL_TAG_SIZE, tag) != 1)
+		ABORT("OpenSSL failed");
+	is_right = EVP_DecryptFinal_ex(context, (unsigned char *)text + size, &rest) == 1;
+	if (!is_right)
+		explicit_bzero(text, n);
+	EVP_CIPHER_CTX_free(context);
+	return is_right;
 }
 
 bool digest_equal(const void *digest, const void *other)

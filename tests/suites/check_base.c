@@ -467,6 +467,32 @@ START_TEST(keys_are_derived_as_the_standard_says)
 }
 END_TEST
 
+/* The GCM specification, test case 14: a block of zeros under a key and a nonce of zeros. */
+START_TEST(texts_are_sealed_as_the_standard_says)
+{
+	static const unsigned char zeros[DIGEST_SIZE];
+	static const char expected[] =
+		"cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919";
+	unsigned char sealed[16 + SEAL_MORE];
+	char text[2 * DIGEST_SIZE + 1], opened[16];
+	const struct slice all = { (const char *)sealed, sizeof sealed };
+
+	digest_seal(zeros, zeros, (struct slice){ (const char *)zeros, 16 }, sealed);
+	print_digest(sealed + SEAL_NONCE_SIZE, text);
+	ck_assert_str_eq(text, expected);
+	memset(opened, 1, sizeof opened);
+	ck_assert(digest_open(zeros, all, opened) && memcmp(opened, zeros, sizeof opened) == 0);
+	/* Nothing that was changed is opened, nor with another key, nor what is too short. */
+	for (size_t i = 0; i < sizeof sealed; i++) {
+		sealed[i] ^= 1;
+		ck_assert(!digest_open(zeros, all, opened));
+		sealed[i] ^= 1;
+	}
+	ck_assert(!digest_open((const unsigned char *)expected, all, opened));
+	ck_assert(!digest_open(zeros, (struct slice){ all.data, SEAL_MORE - 1 }, opened));
+}
+END_TEST
+
 START_TEST(digests_are_compared_completely)
 {
 	unsigned char digest[DIGEST_SIZE] = { 0 }, other[DIGEST_SIZE] = { 0 };
@@ -985,6 +1011,7 @@ int main(void)
 	tcase_add_test(cases, fault_keeps_detail_and_cause_apart);
 	tcase_add_test(cases, fault_is_cut_between_characters);
 	tcase_add_loop_test(cases, digest_agrees_with_the_standard, 0, ROWS(digests));
+	tcase_add_test(cases, texts_are_sealed_as_the_standard_says);
 	tcase_add_loop_test(cases, keys_are_derived_as_the_standard_says, 0, ROWS(derived_keys));
 	tcase_add_test(cases, digests_are_compared_completely);
 	tcase_add_test(cases, id_holds_time_and_number);
