@@ -54,6 +54,22 @@ static void take_parameter(const struct field *row, bool is_free, struct slice t
 		object_put(query, row->name, json_incref(value));
 }
 
+/* Adds a value to a parameter that may be given several times. */
+static void take_item(const struct field *row, struct slice text, const struct place *place,
+		      json_t *query, struct findings *findings)
+{
+	json_t *value = arena_json(findings->arena, value_of(findings->arena, row->item, text));
+	json_t *list = json_object_get(query, row->name);
+
+	if (list == NULL)
+		object_put(query, row->name, list = json_array());
+	if (row->most > 0 && json_array_size(list) == row->most)
+		findings_report(findings, place, "must not be given more than %zu times",
+				row->most);
+	else if (value_checked(row->item, value, place, findings) != NULL)
+		array_put(list, json_incref(value));
+}
+
 /* Returns true if the row accepts any text, because the parameter in free_with was sent too. */
 static bool is_free(const struct field *row, const struct parameter *parameters, size_t n)
 {
@@ -85,7 +101,9 @@ bool schema_query(struct arena *arena, const struct shape *shape, struct slice q
 
 		if (index == shape->field_count)
 			continue;
-		if ((seen & row_bit(index)) != 0)
+		if (row->kind == KIND_LIST && parameters[i].value.size > 0)
+			take_item(row, parameters[i].value, &place, *query, &findings);
+		else if ((seen & row_bit(index)) != 0 && row->kind != KIND_LIST)
 			findings_report(&findings, &place, "must not be given twice");
 		else if (parameters[i].value.size > 0)
 			take_parameter(row, is_free(row, parameters, n), parameters[i].value,
