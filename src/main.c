@@ -88,6 +88,14 @@ static const struct command commands[] = {
 	{ "recording adopt", "FILE",       "makes the record of a finished file that no record knows", command_client },
 	{ "recording purge", "[FILE]",     "deletes a finished file that no record knows, or all with --all", command_recording_purge },
 	{ "recording test",  "ROOM",       "records a test picture for ten seconds, and says what came of it", command_recording_test },
+	{ "stream live start", "ROOM",     "starts a live stream of a room", command_client },
+	{ "stream live stop", "ROOM",      "stops the live stream of a room", command_client },
+	{ "stream live list", NULL,        "lists live streams, newest first", command_client },
+	{ "stream live show", "STREAM",    "shows a live stream and its files", command_client },
+	{ "stream external start", "ROOM", "streams a room to RTMP servers", command_client },
+	{ "stream external stop", "ROOM",  "stops the external streams of a room", command_client },
+	{ "stream external list", NULL,    "lists external streams, newest first", command_client },
+	{ "stream external show", "STREAM", "shows an external stream and its outputs", command_client },
 	{ "usage",           NULL,         "shows sessions, people and minutes by day", command_client },
 	{ "record",          NULL,         "runs a recorder, which records calls for a service", command_record },
 	{ "setup-livekit",   "URL",        "adds a LiveKit server on this machine, and writes its configuration", command_setup_livekit },
@@ -97,17 +105,22 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-/* Returns how many words of argv name this command: 0, 1 or 2. */
+/* Returns how many words of argv name this command, or 0 if they do not. */
 static int words_of(const struct command *command, int argc, char **argv)
 {
-	const char *space = strchr(command->name, ' ');
-	size_t first = space == NULL ? strlen(command->name) : (size_t)(space - command->name);
+	const char *name = command->name;
+	int words = 0;
 
-	if (argc < 2 || strlen(argv[1]) != first || memcmp(argv[1], command->name, first) != 0)
-		return 0;
-	if (space == NULL)
-		return 1;
-	return argc > 2 && strcmp(argv[2], space + 1) == 0 ? 2 : 0;
+	for (;;) {
+		const size_t size = strcspn(name, " ");
+
+		if (++words >= argc || strlen(argv[words]) != size ||
+		    memcmp(argv[words], name, size) != 0)
+			return 0;
+		if (name[size] == '\0')
+			return words;
+		name += size + 1;
+	}
 }
 
 /* word: prints only the commands that begin with it; all if it is empty. Returns their number. */
@@ -172,7 +185,7 @@ static int run_help(int argc, char **argv)
 /* No command was found: asked for help, or wrong use. */
 static int explain_use(int argc, char **argv)
 {
-	const char *last = argc < 2 ? "" : argv[argc > 2 ? 2 : 1];
+	const char *last = argc < 2 ? "" : argv[argc > 3 ? 3 : argc - 1];
 	const char *group = argc < 2 || argv[1][0] == '-' ? "" : argv[1];
 
 	if (argc > 1 && strcmp(argv[1], "help") == 0)

@@ -70,6 +70,8 @@ struct route {
 	bool is_alone; /* calls of all such routes run one at a time, with more memory;
 			* an is_open route must not have it */
 	bool has_conditions; /* the body contains conditions, so the status may be 412 */
+	unsigned char
+		job_type; /* enum job_type (resources/stored/job_record.h), of calls for jobs */
 	bool is_internal; /* for operators, not part of the interface */
 	/* For the OpenAPI document, a sentence each; NULL if the status does not occur. */
 	const char *forbidden; /* 403 */

@@ -6,6 +6,8 @@
 
 #include "rules/text_rules.h"
 
+/* The response of /v2/analytics/events. */
+extern const struct shape analytics_shape;
 extern const struct shape event_shape;
 /* Who made a change. */
 extern const struct shape event_actor_shape;

@@ -20,6 +20,9 @@ extern const struct shape signing_key_list_query;
 /* The query of lists of API keys, backends and webhooks. */
 extern const struct shape plain_list_query;
 extern const struct shape event_list_query;
+/* Events of a room (/v2/analytics/events). */
+#define ANALYTICS_TYPES_MOST 20
+extern const struct shape analytics_query;
 /* Returns true for an event type, which has 2 to 4 words: `room.created`, `peer.join.success`; or
  * for a prefix of types, whose last word is `*`: `room.*`, `peer.join.*`. */
 bool event_type_is_right(struct slice type);

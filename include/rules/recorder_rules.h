@@ -11,6 +11,7 @@
 #define REPORT_WORKS_MOST 16
 #define REPORT_FILES_MOST 17
 #define REPORT_SLOTS_MOST 16
+#define REPORT_OUTPUTS_MOST 5
 /* The file with what was written. */
 #define REPORT_CHAT "chat.csv"
 

@@ -39,9 +39,10 @@ struct job_request {
 	bool has_ended; /* protected by the lock */
 };
 
-/* A session that is to be recorded, and could not be. */
+/* A session that is to be recorded or streamed, and could not be. */
 struct unrecorded {
 	struct id session;
+	enum job_type type;
 	int64_t again; /* when it is tried again */
 };
 #define UNRECORDED_MOST 1000
@@ -257,39 +258,39 @@ static bool watch_due(struct job_watch *watch)
 	return n > 0 && !is_last;
 }
 
-/* ---- recordings that start by themselves ---- */
+/* ---- recordings and streams that start by themselves ---- */
 
-static struct unrecorded *unrecorded_find(struct job_watch *watch, const struct id *session)
+static struct unrecorded *unrecorded_find(struct job_watch *watch, const struct id *session,
+					  enum job_type type)
 {
 	for (size_t i = 0; i < UNRECORDED_MOST; i++) {
-		if (watch->unrecorded[i].again != 0 &&
+		if (watch->unrecorded[i].again != 0 && watch->unrecorded[i].type == type &&
 		    id_compare(&watch->unrecorded[i].session, session) == 0)
 			return &watch->unrecorded[i];
 	}
 	return NULL;
 }
 
-/* Most rooms are only read. One that could not be recorded is tried again after a while, and its
- * event is noted once in a session. */
-static void start_in_room(struct job_watch *watch, const struct id *account, const struct id *room)
+/* Starts a job. One that could not be started is tried again after a while, and its event is noted
+ * once in a session. */
+static void start_job(struct job_watch *watch, const struct id *account, const struct id *room,
+		      const struct id *session, enum job_type type)
 {
 	const struct environment *environment = watch->environment;
+	struct unrecorded *known = unrecorded_find(watch, session, type);
 	enum automatic result = AUTOMATIC_NOT_WANTED;
 	struct fault fault = FAULT_INITIAL;
-	struct unrecorded *known;
-	struct id session;
 
-	for (int writes = 0; writes < 2; writes++) {
-		TRANSACT run = transact_begin(&watch->work, writes ? STORE_WRITE : STORE_READ,
-					      watch->arena, account, &fault);
+	if (known != NULL && clock_monotonic() < known->again)
+		return;
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, account,
+					      &fault);
 
-		known = writes ? unrecorded_find(watch, &session) : NULL;
-		if (known != NULL && clock_monotonic() < known->again)
-			return;
 		while (transact_again(&run))
-			run.is_done = recording_start_automatic(&run.call, room, known == NULL,
-								&session, &result, &fault);
-		if (!run.is_done || result == AUTOMATIC_NOT_WANTED)
+			run.is_done = automatic_start(&run.call, room, type, known == NULL, &result,
+						      &fault);
+		if (!run.is_done)
 			return;
 	}
 	if (result == AUTOMATIC_STARTED && environment->live_queue != NULL)
@@ -298,9 +299,32 @@ static void start_in_room(struct job_watch *watch, const struct id *account, con
 		return;
 	if (known == NULL) {
 		known = &watch->unrecorded[watch->unrecorded_next++ % UNRECORDED_MOST];
-		known->session = session;
+		known->session = *session;
+		known->type = type;
 	}
 	known->again = clock_monotonic() + environment->recordings->times.retry;
+}
+
+/* Most rooms are only read. */
+static void start_in_room(struct job_watch *watch, const struct id *account, const struct id *room)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct wanted_jobs wanted;
+	bool wants[JOB_TYPES] = { false };
+
+	{
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena, account,
+					      &fault);
+
+		while (transact_again(&run))
+			run.is_done = automatic_find(&run.call, room, &wanted, &fault);
+		for (size_t i = 0; run.is_done && i < JOB_TYPES; i++)
+			wants[i] = wanted.bodies[i] != NULL;
+	}
+	for (size_t i = 0; i < JOB_TYPES; i++) {
+		if (wants[i])
+			start_job(watch, account, room, &wanted.session, (enum job_type)i);
+	}
 }
 
 /* Looks at some rooms in session of the next accounts. */
@@ -311,6 +335,7 @@ static void start_in_rooms(struct job_watch *watch)
 	const struct roster *roster;
 	size_t rooms = 0;
 
+	/* Without a folder there are external streams alone. */
 	if (environment->live != LIVE_ON || environment->recordings == NULL)
 		return;
 	roster = accounts_current(accounts);

@@ -1,8 +1,11 @@
-/* anteroom room, peer, door, code, key, ban, session, recording and usage: requests to a running
- * service, one row each. Path, options and their help are those of the route.
+/* anteroom room, peer, door, code, key, ban, session, recording, stream and usage: requests to a
+ * running service, one row each. Path, options and their help are those of the route.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "command/command.h"
@@ -53,12 +56,16 @@ static const char *const stay_columns[] = {
 static const char *const recording_columns[] = {
 	"id", "status", "paused", "created_at", "recorded_seconds", "reason", "room_name", NULL,
 };
+static const char *const output_columns[] = { "state", "since", "url", "error", NULL };
 static const char *const file_columns[] = {
 	"id", "type", "status", "duration", "size", "path", NULL,
 };
 static const char *const day_columns[] = {
 	"day", "sessions", "peers", "minutes", "peak", NULL,
 };
+
+/* Bytes of a line of a file with values. */
+#define LINE_MOST 4096
 
 /* ---- the rows ---- */
 
@@ -72,6 +79,7 @@ struct sent {
 	struct option_row option; /* without help: completed from the member's row in the shape */
 	const char *constant; /* true, false or a text; for a switch, the value if it is given */
 	bool is_list; /* its value is a comma-separated list, */
+	bool is_file; /* it names a file with a value in each line, because values are secret */
 	const char *word; /* unless it is this word; may be NULL */
 	/* Words that stand for JSON values. */
 	struct {
@@ -88,6 +96,8 @@ struct sent {
 #define SWITCH_OPTION(word, does)          .option = { word, NULL, does, .kind = OPTION_SWITCH }
 #define ASK_OPTION \
 	SWITCH_OPTION("ask", "has whoever comes by the person's code wait until the session closes"), .constant = "ask"
+#define ADDRESSES_OPTION \
+	.option = { "addresses", "FILE", "a file with an address of an RTMP server in each line", .kind = OPTION_TEXT }
 #define ON                                 .constant = "true"
 #define OFF                                .constant = "false"
 
@@ -185,6 +195,19 @@ static const struct client_command {
 	{ "recording resume", "resumeRecordings", recording_columns, .list = "data" },
 	{ "recording join", "joinRecording", recording_columns, .list = NULL },
 	{ "recording adopt", "adoptRecordingFile", file_columns, .sent = { { "path", OPERAND } } },
+	{ "stream live start", "startLiveStream", recording_columns, .sent = { { .name = "destination" } } },
+	{ "stream live stop", "stopLiveStreams", recording_columns, .list = "data" },
+	{ "stream live list", "listLiveStreams", recording_columns, .sent = {
+		{ "room_id", AS("room") }, { .name = "status" } } },
+	{ "stream live show", "getLiveStream", file_columns, .list = "recording_assets" },
+	{ "stream external start", "startExternalStream", output_columns, .list = "outputs", .sent = {
+		{ .name = "destination" },
+		{ "rtmp_urls", ADDRESSES_OPTION, .is_file = true },
+		{ "recording", SWITCH_OPTION("record", "also records what is streamed"), ON } } },
+	{ "stream external stop", "stopExternalStreams", recording_columns, .list = "data" },
+	{ "stream external list", "listExternalStreams", recording_columns, .sent = {
+		{ "room_id", AS("room") }, { .name = "status" } } },
+	{ "stream external show", "getExternalStream", output_columns, .list = "outputs" },
 	{ "usage", "getUsage", day_columns, .list = "data", .sent = {
 		{ "after", TAKES("DAY") }, { "before", TAKES("DAY") } } },
 };
@@ -312,6 +335,33 @@ static json_t *json_of_member(const struct sent *sent, const struct service_memb
 	return list;
 }
 
+/* Reads the values of a member, one in each line of a file, or of standard input (-). Other users
+ * could see them on the command line. */
+static json_t *json_of_lines(struct arena *arena, const char *path, struct fault *fault)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	json_t *list = arena_json(arena, json_array());
+	char line[LINE_MOST];
+
+	if (file == NULL) {
+		fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
+		return NULL;
+	}
+	while (fgets(line, sizeof line, file) != NULL) {
+		const struct slice value = text_trim(slice_of(line), TEXT_BLANKS "\r\n");
+
+		if (value.size > 0)
+			array_put(list, json_stringn(value.data, value.size));
+	}
+	if (ferror(file))
+		fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot read %s", path);
+	else if (json_array_size(list) == 0)
+		fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s has no line", path);
+	if (file != stdin)
+		fclose(file);
+	return fault->kind == FAULT_NONE ? list : NULL;
+}
+
 static bool call_and_print(struct service_client *client, const struct client_command *row,
 			   const struct route *route, const char *path,
 			   const struct service_member *members, struct fault *fault)
@@ -326,7 +376,13 @@ static bool call_and_print(struct service_client *client, const struct client_co
 		if (member->text != NULL && !text_is_utf8(slice_of(member->text)))
 			return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s %s not UTF-8",
 					   member->name, row->sent[i].is_list ? "are" : "is");
-		if (is_sent(member))
+		if (row->sent[i].is_file && member->text != NULL) {
+			json_t *lines = json_of_lines(client->arena, member->text, fault);
+
+			if (lines == NULL)
+				return false;
+			object_put(body, member->name, json_incref(lines));
+		} else if (is_sent(member))
 			object_put(body, member->name, json_of_member(&row->sent[i], member));
 	}
 	if (!service_client_call(client, route->method, path, body, &answer, fault)) {

@@ -73,6 +73,7 @@ struct serve_options {
 	const char *recordings, *recording_times;
 	unsigned recordings_keep; /* days */
 	struct recording_times times;
+	struct address_ranges streams_allowed;
 	bool logs_access;
 	bool waits;
 };
@@ -133,6 +134,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "door-per-address", "N", "how many people of one room may wait to be let in from one address (default: 200)", TO_NUMBER(&options->door_per_address, 1, DOOR_MOST) },
 		{ "recordings", "DIR", "the folder of the recordings, which anteroom record fills", TO_TEXT_OR_NONE(&options->recordings) },
 		{ "recordings-keep", "DAYS", "how many days the files of recordings are kept if their template does not say (default: for ever)", TO_NUMBER(&options->recordings_keep, 1, KEEP_DAYS_MOST) },
+		{ "stream-allow", "RANGES", "private and local addresses to which streams may be sent, such as 10.0.0.0/8", TO_RANGES(&options->streams_allowed) },
 		{ "recording-times", "NAME=DURATION,...", "other times for recordings: start, retry, lease, lost, join, sweep, live, output; for tests and slow machines", TO_TEXT(&options->recording_times) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
@@ -442,6 +444,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	}
 	program->recordings.folder = options->recordings;
 	program->recordings.times = options->times;
+	program->recordings.streams_allowed = options->streams_allowed;
 	environment->recordings = &program->recordings;
 	environment->recordings_keep = options->recordings_keep;
 	if (environment->live != LIVE_OFF)

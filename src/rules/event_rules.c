@@ -19,6 +19,19 @@ const struct shape event_actor_shape = {
 
 static const struct field pointer_row = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 
+static const struct field stream_file_fields[] = {
+	{ "recording_path", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Where the file is.") },
+	{ "duration",       INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("s"), DOC("How long it plays, rounded down.") },
+	{ "size",           INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Its size in bytes.") },
+	{ "max_width",      INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("px"), DOC("Width of the picture.") },
+	{ "max_height",     INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("px"), DOC("Height of the picture.") },
+	{ "recording_presigned_url", TEXT(any_text), DOC("A link, in webhooks and analytics alone.") },
+};
+static const struct shape stream_file_shape = {
+	"StreamFile", FIELDS(stream_file_fields), .doc = "The file of a live stream.",
+};
+static const struct field stream_file_item = { .name = NULL, OBJECT(stream_file_shape) };
+
 static const struct field data_fields[] = {
 	{ "kind",        TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room"), DOC("Kind of the object.") },
 	{ "id",          TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000b1"),
@@ -60,17 +73,21 @@ static const struct field data_fields[] = {
 	{ "role_changed_at", TEXT(time_text), DOC("When the role of the peer changed.") },
 	{ "role_change_requested_by", TEXT(any_text), IN_FORMAT("uuid"),
 	  DOC("Peer that changed the role; absent if a management token did.") },
-	{ "beam_id",     TEXT(any_text), DOC("The recording, as 100ms names it.") },
-	{ "job_id",      TEXT(any_text), DOC("The recording.") },
+	{ "beam_id",     TEXT(any_text), DOC("The recording or stream, as 100ms names it.") },
+	{ "job_id",      TEXT(any_text), DOC("The recording or stream.") },
 	{ "recording_id", TEXT(any_text), DOC("The file of a recording.") },
-	{ "recording_enabled", BOOLEAN(), DOC("Always true.") },
+	{ "recording_enabled", BOOLEAN(), DOC("Whether a file is made.") },
+	{ "recording_vod_playlist_enabled", BOOLEAN(), DOC("Whether a live stream is recorded along (hls_vod).") },
+	{ "recording_single_file_per_layer_enabled", BOOLEAN(), DOC("Whether a live stream is recorded along.") },
+	{ "recording_single_files", LIST_OF(stream_file_item), DOC("Files of a live stream, at most one.") },
+	{ "url",         TEXT(any_text), DOC("Address of the playlist of a live stream; empty without --public-url.") },
 	{ "recording_path", TEXT(any_text), DOC("Where the file is; empty for one of the chat alone.") },
 	{ "chat_recording_path", TEXT(any_text), DOC("Where the file of the chat is, or empty.") },
 	{ "size",        INTEGER(0, UNLIMITED), DOC("Size of the file in bytes.") },
 	{ "max_width",   INTEGER(0, UNLIMITED), UNIT("px"), DOC("Width of the picture.") },
 	{ "max_height",  INTEGER(0, UNLIMITED), UNIT("px"), DOC("Height of the picture.") },
 	{ "meeting_url", TEXT(any_text), DOC("As it was sent when the recording was started.") },
-	{ "rtmp",        LIST_OF(pointer_row), DOC("Always empty.") },
+	{ "rtmp",        LIST_OF(pointer_row), DOC("Masked addresses of an external stream.") },
 	{ "metadata_id", TEXT(any_text), DOC("Always empty.") },
 	{ "metadata_timestamp", TEXT(any_text), DOC("Always empty.") },
 	{ "start_delay", INTEGER(0, UNLIMITED), UNIT("s"), DOC("From the start to the first media.") },
@@ -108,6 +125,32 @@ static const struct field event_fields[] = {
 };
 const struct shape event_shape = {
 	"Event", FIELDS(event_fields), .doc = "An event of the event log: one change.",
+};
+
+static const struct field analytics_event_fields[] = {
+	{ "version",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("2.0"), DOC("Always 2.0.") },
+	{ "id",         TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"),
+	  EXAMPLE("0195d3a0-5f6e-7c3b-8a53-2f1d4d7c9e01"), DOC("A UUID.") },
+	{ "account_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000a1"), DOC("The account.") },
+	{ "app_id",     TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000a1"), DOC("The account, too.") },
+	{ "timestamp",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the event, with milliseconds.") },
+	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("peer.join.success"), DOC("Event type.") },
+	{ "data",       OBJECT(data_shape), FLAGS(FIELD_REQUIRED), DOC("The same as in a webhook.") },
+};
+static const struct shape analytics_event_shape = {
+	"AnalyticsEvent", FIELDS(analytics_event_fields), .doc = "An event of a room, as 100ms returns it.",
+};
+static const struct field analytics_event_item = { .name = NULL, OBJECT(analytics_event_shape) };
+static const struct field analytics_fields[] = {
+	{ "limit",  INTEGER(1, 100), FLAGS(FIELD_REQUIRED), DOC("Items per response.") },
+	{ "total",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many events match now.") },
+	{ "events", LIST_OF(analytics_event_item), FLAGS(FIELD_REQUIRED), DOC("Events, oldest first.") },
+	{ "next",   TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("117"),
+	  DOC("Where to continue; empty at the end of the event log.") },
+	{ "last",   TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("117"), DOC("The same as `next`.") },
+};
+const struct shape analytics_shape = {
+	"Analytics", FIELDS(analytics_fields), .doc = "Events of a room.",
 };
 
 /* clang-format on */

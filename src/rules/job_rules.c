@@ -72,7 +72,7 @@ static const struct shape own_asset_shape = {
 static const struct field asset_item = { .name = NULL, OBJECT(own_asset_shape) };
 static const struct field text_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 
-#define FIRST_MEMBERS_OF_A_JOB \
+#define BEGINNING_OF_A_JOB \
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Recording identifier.") }, \
 	{ "room_id",     TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room.") }, \
 	{ "session_id",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The session in which it began; empty if there was none.") }, \
@@ -81,13 +81,15 @@ static const struct field text_item = { .name = NULL, .kind = KIND_TEXT, .text =
 	{ "started_at",  TIME_OR_NULL, DOC("When what is recorded begins; null before.") }, \
 	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the recording last changed.") }, \
 	{ "stopped_at",  TIME_OR_NULL, DOC("When it was stopped, and then when what is recorded ends; null before.") }, \
-	{ "meeting_url", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("As it was sent; nobody opens it.") }, \
+	{ "meeting_url", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("As it was sent; nobody opens it.") }
+#define MORE_OF_A_JOB \
 	{ "destination", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the destination in the template, or empty.") }, \
 	{ "started_by",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The peer who started it, or empty.") }, \
 	{ "stopped_by",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The peer who stopped it, or empty.") }, \
 	{ "asset_types", LIST_OF(text_item), FLAGS(FIELD_REQUIRED), DOC("What files it makes.") }
+#define FIRST_MEMBERS_OF_A_JOB BEGINNING_OF_A_JOB, MORE_OF_A_JOB
 #define OUR_MEMBERS_OF_A_JOB \
-	{ "type",              JOB_TYPE, DOC("Always recording here.") }, \
+	{ "type",              JOB_TYPE, DOC("What kind of job it is.") }, \
 	{ "room_name",         TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room at the start.") }, \
 	{ "paused",            BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether a pause was asked for.") }, \
 	{ "interrupted_since", TIME_OR_NULL, DOC("Since when nothing is recorded although it should be; null otherwise.") }, \
@@ -125,4 +127,71 @@ static const struct field inside_fields[] = {
 };
 const struct shape recording_inside_shape = {
 	"RecordingInside", FIELDS(inside_fields), .doc = "A recording, for somebody inside the room.",
+};
+
+/* ---- streams ---- */
+
+static const struct field playback_fields[] = {
+	{ "url", TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"),
+	  EXAMPLE("https://example.org/live/hZk2m0cVQ1yJw5nT3rXb7A/live.m3u8"),
+	  DOC("The playlist; it is there once the stream is running, and for an hour after its end.") },
+};
+static const struct shape playback_shape = {
+	"LiveStreamPlayback", FIELDS(playback_fields), .doc = "Where a live stream is played.",
+};
+static const struct field live_recording_fields[] = {
+	{ "hls_vod",               BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether it is recorded along.") },
+	{ "single_file_per_layer", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether it is recorded along; both make the same file.") },
+};
+static const struct shape live_recording_shape = {
+	"LiveStreamRecorded", FIELDS(live_recording_fields), .doc = "Whether a live stream is recorded along.",
+};
+#define ASSETS { "recording_assets", LIST_OF(asset_item), FLAGS(FIELD_REQUIRED), DOC("Its files, once there are any.") }
+#define NO_ASSETS { "recording_assets", LIST_OF(asset_item), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE), DOC("Always null in lists.") }
+#define MEMBERS_OF_A_LIVE_STREAM \
+	{ "playback",  OBJECT(playback_shape), FLAGS(FIELD_REQUIRED), DOC("Where it is played.") }, \
+	{ "recording", OBJECT(live_recording_shape), FLAGS(FIELD_REQUIRED), DOC("Whether it is recorded along.") }
+
+static const struct field live_stream_fields[] = {
+	BEGINNING_OF_A_JOB, MEMBERS_OF_A_LIVE_STREAM, MORE_OF_A_JOB, ASSETS, OUR_MEMBERS_OF_A_JOB,
+};
+const struct shape live_stream_shape = {
+	"LiveStream", FIELDS(live_stream_fields), .doc = "A live stream of a room.",
+};
+static const struct field listed_live_stream_fields[] = {
+	BEGINNING_OF_A_JOB, MEMBERS_OF_A_LIVE_STREAM, MORE_OF_A_JOB, NO_ASSETS, OUR_MEMBERS_OF_A_JOB,
+};
+const struct shape listed_live_stream_shape = {
+	"ListedLiveStream", FIELDS(listed_live_stream_fields), .doc = "A live stream in a list.",
+};
+
+static const struct field output_fields[] = {
+	{ "url",   TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("rtmp://example.org/live/{abc...xyz}"), DOC("The address, masked.") },
+	{ "state", ONE_OF("connecting", "live", "failed"), FLAGS(FIELD_REQUIRED),
+	  DOC("failed once it was given up; connecting also between two tries.") },
+	{ "since", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the state began.") },
+	{ "error", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What went wrong last, or empty.") },
+};
+static const struct shape output_shape = {
+	"StreamOutput", FIELDS(output_fields), .doc = "One of the servers that a stream is sent to.",
+};
+static const struct field output_item = { .name = NULL, OBJECT(output_shape) };
+#define MEMBERS_OF_AN_EXTERNAL_STREAM \
+	{ "rtmp_urls",  LIST_OF(text_item), FLAGS(FIELD_REQUIRED), \
+	  DOC("Where it is sent; masked, except addresses of the body in the response to the start.") }, \
+	{ "recording",  BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether it is recorded along.") }, \
+	{ "resolution", OBJECT(size_shape), FLAGS(FIELD_REQUIRED), DOC("The size of the picture.") }
+#define OUTPUTS { "outputs", LIST_OF(output_item), FLAGS(FIELD_REQUIRED), DOC("How far each address is.") }
+
+static const struct field external_stream_fields[] = {
+	BEGINNING_OF_A_JOB, MEMBERS_OF_AN_EXTERNAL_STREAM, MORE_OF_A_JOB, ASSETS, OUR_MEMBERS_OF_A_JOB, OUTPUTS,
+};
+const struct shape external_stream_shape = {
+	"ExternalStream", FIELDS(external_stream_fields), .doc = "A stream of a room to RTMP servers.",
+};
+static const struct field listed_external_stream_fields[] = {
+	BEGINNING_OF_A_JOB, MEMBERS_OF_AN_EXTERNAL_STREAM, MORE_OF_A_JOB, NO_ASSETS, OUR_MEMBERS_OF_A_JOB, OUTPUTS,
+};
+const struct shape listed_external_stream_shape = {
+	"ListedExternalStream", FIELDS(listed_external_stream_fields), .doc = "An external stream in a list.",
 };

@@ -142,6 +142,28 @@ const struct shape event_list_query = {
 	"EventListQuery", FIELDS(event_list_fields), .rules = event_list_rules,
 };
 
+static schema_rule check_room;
+
+static const struct rule analytics_rules[] = {
+	{ "room", "room_id is required.", check_room },
+	{ NULL, NULL, NULL },
+};
+static const struct field analytics_type_item = { .name = NULL, TEXT(some_100_text) };
+static const struct field analytics_fields[] = {
+	{ "room_id",    TEXT(some_100_text), EXAMPLE("6925c84100000000000000b1"), DOC("Only events of this room; required.") },
+	{ "type",       LIST_OF(analytics_type_item), MOST(ANALYTICS_TYPES_MOST), EXAMPLE(["beam.recording.success"]),
+	  DOC("Only events of these types; may be given several times. A type that the event log does not have matches nothing.") },
+	{ "session_id", TEXT(some_100_text), EXAMPLE("6925c84100000000000000c1"), DOC("Only events of this session.") },
+	{ "peer_id",    TEXT(some_100_text), EXAMPLE("7d1b5bd0-5c26-8b2a-9f0e-3a4b1c2d3e4f"), DOC("Only events of this peer.") },
+	{ "user_id",    TEXT(some_256_text), EXAMPLE("ada"), DOC("Only events of this person.") },
+	{ "beam_id",    TEXT(some_100_text), EXAMPLE("6925c84100000000000000d1"), DOC("Only events of this recording or stream.") },
+	{ "limit",      INTEGER(1, 100), DOC("Items per response."), DEFAULT(100) },
+	{ "start",      INTEGER(0, INT64_MAX), START },
+};
+const struct shape analytics_query = {
+	"AnalyticsQuery", FIELDS(analytics_fields), .rules = analytics_rules,
+};
+
 static const struct field write_fields[] = { VALIDATE_ONLY };
 const struct shape write_query = { "WriteQuery", FIELDS(write_fields) };
 
@@ -216,4 +238,10 @@ static void check_type(struct rule_context *context, const json_t *object)
 		context, "/type",
 		"must be an event type such as room.created, or a prefix such as room.*, got %.*s",
 		(int)shown.size, shown.data);
+}
+
+static void check_room(struct rule_context *context, const json_t *object)
+{
+	if (json_object_get(object, "room_id") == NULL)
+		schema_fault(context, "/room_id", "is required");
 }

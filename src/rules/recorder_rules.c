@@ -77,6 +77,15 @@ static const struct rule work_rules[] = {
 	{ "files", "No name twice; a work that is done tells its files.", check_files },
 	{ NULL, NULL, NULL },
 };
+static const struct field output_fields[] = {
+	{ "url",   TEXT(any_text) },
+	{ "state", ONE_OF("connecting", "live", "failed"), REQUIRED },
+	{ "since", TIME() },
+	{ "error", TEXT(error_text) },
+};
+static const struct shape output_shape = { "ReportOutput", FIELDS(output_fields), .doc = "An output." };
+static const struct field output_item = { .name = NULL, OBJECT(output_shape) };
+
 static const struct field work_fields[] = {
 	{ "account",     TEXT(id_text), REQUIRED },
 	{ "job",         TEXT(id_text), REQUIRED },
@@ -87,7 +96,7 @@ static const struct field work_fields[] = {
 	{ "recorded_ms", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "gaps",        LIST_OF(gap_item), MOST(100), REQUIRED },
 	{ "people",      INTEGER(0, UNLIMITED), REQUIRED },
-	{ "outputs",     KEPT_LIST() },
+	{ "outputs",     LIST_OF(output_item), MOST(REPORT_OUTPUTS_MOST) },
 	{ "files",       LIST_OF(file_item), MOST(REPORT_FILES_MOST) },
 	{ "error",       TEXT(error_text) },
 };

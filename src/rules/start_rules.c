@@ -3,11 +3,14 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/start_rules.h"
 
+#include <string.h>
+
+#include "base/text.h"
 #include "rules/list_rules.h"
 
 /* clang-format off */
 
-static schema_rule check_picture;
+static schema_rule check_picture, check_addresses;
 
 static const struct text_rule meeting_url_text = {
 	.sentence = "must be at most 2048 characters",
@@ -47,6 +50,62 @@ const struct shape recording_start_shape = {
 	"RecordingStart", FIELDS(recording_start_fields), .doc = "How a room is recorded.",
 };
 
+/* ---- streams ---- */
+
+static const struct field live_recording_fields[] = {
+	{ "hls_vod",               BOOLEAN(), DOC("Records the stream. Default: hlsVod of the destination.") },
+	{ "single_file_per_layer", BOOLEAN(),
+	  DOC("Records the stream, too: both make the same file. Default: singleFilePerLayer of the destination.") },
+};
+static const struct shape live_recording_shape = {
+	"LiveStreamRecording", FIELDS(live_recording_fields), .doc = "Whether a live stream is recorded along.",
+};
+static const struct field live_start_fields[] = {
+	{ "meeting_url",   TEXT(meeting_url_text), EXAMPLE("https://example.org/join/abc-defg-hij"),
+	  DOC("Stored and returned, and opened by nobody: the recorder uses the page of this server.") },
+	{ "recording",     OBJECT(live_recording_shape), DOC("Whether it is recorded along.") },
+	{ "destination",   TEXT(destination_name_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("lessons"),
+	  DOC("Name of one of the template's hlsDestinations. Default: the only one.") },
+	{ "transcription", KEPT_OBJECT(), DOC("Accepted, and has no effect.") },
+};
+const struct shape live_start_shape = {
+	"LiveStreamStart", FIELDS(live_start_fields), .doc = "How a room is streamed to a playlist.",
+};
+
+static const struct text_rule stream_address_text = {
+	.sentence = STREAM_ADDRESS_SENTENCE,
+	.shortest = 1,
+	.longest = STREAM_ADDRESS_SIZE_MOST,
+	.counts_bytes = true,
+};
+static const struct field address_item = {
+	.name = NULL, TEXT(stream_address_text), FLAGS(FIELD_SECRET), IN_FORMAT("uri"),
+	EXAMPLE("rtmp://example.org/live/key"),
+};
+static const struct rule external_start_rules[] = {
+	{ "streamAddresses",
+	  "An address has the scheme rtmp or rtmps and a host, and no user info, blanks, control characters, quotes "
+	  "or backslashes. What is written as an address is public, or one of serve --stream-allow.",
+	  check_addresses },
+	{ NULL, NULL, NULL },
+};
+static const struct field external_start_fields[] = {
+	{ "meeting_url", TEXT(meeting_url_text), EXAMPLE("https://example.org/join/abc-defg-hij"),
+	  DOC("Stored and returned, and opened by nobody: the recorder uses the page of this server.") },
+	{ "rtmp_urls",   LIST_OF(address_item), MOST(STREAM_ADDRESSES_MOST),
+	  DOC("Where the stream is sent. Required without a destination that has addresses; not from inside the room.") },
+	{ "recording",   BOOLEAN(), DOC("Whether it is recorded along. Default: recordingEnabled of the destination.") },
+	{ "resolution",  OBJECT(resolution_shape), DOC("Default: the size of the destination, else 1280x720.") },
+	{ "destination", TEXT(destination_name_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("channel"),
+	  DOC("Name of one of the template's rtmpDestinations. Default: the only one, if no address is sent.") },
+};
+const struct shape external_start_shape = {
+	"ExternalStreamStart", FIELDS(external_start_fields), .rules = external_start_rules,
+	.doc = "Where and how a room is streamed.",
+};
+
+/* ---- queries ---- */
+
 #define LIMIT INTEGER(10, 100), DOC("Items per response."), DEFAULT(10)
 #define START TEXT(id_text), DOC("Where to continue: `last` of the previous response.")
 #define OF_ROOM TEXT(any_text), EXAMPLE("6925c84100000000000000b1"), DOC("Only those of this room.")
@@ -61,6 +120,16 @@ static const struct field recording_list_fields[] = {
 	  DOC("Only recordings with this status.") },
 };
 const struct shape recording_list_query = { "RecordingListQuery", FIELDS(recording_list_fields) };
+
+static const struct field stream_list_fields[] = {
+	{ "limit",      LIMIT },
+	{ "start",      START },
+	{ "room_id",    OF_ROOM },
+	{ "session_id", OF_SESSION },
+	{ "status",     ONE_OF("starting", "running", "stopping", "post_processing", "completed", "failed"),
+	  DOC("Only streams with this status.") },
+};
+const struct shape stream_list_query = { "StreamListQuery", FIELDS(stream_list_fields) };
 
 static const struct field recording_asset_list_fields[] = {
 	{ "limit",      LIMIT },
@@ -152,4 +221,68 @@ static void check_picture(struct rule_context *context, const json_t *object)
 			context, "/height",
 			"must be from %d to %d for an upright picture, got %" JSON_INTEGER_FORMAT,
 			UPRIGHT_LEAST, UPRIGHT_HEIGHT_MOST, height);
+}
+
+/* ---- addresses ---- */
+
+static bool is_of_host(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' || byte == '_';
+}
+
+/* An IPv6 address stands in brackets. */
+static bool read_host(struct slice text, struct slice *host)
+{
+	const bool is_six = text.size > 2 && text.data[0] == '[' && text.data[text.size - 1] == ']';
+
+	*host = is_six ? (struct slice){ text.data + 1, text.size - 2 } : text;
+	for (size_t i = 0; i < host->size; i++) {
+		if (!is_of_host(host->data[i]) && !(is_six && host->data[i] == ':'))
+			return false;
+	}
+	return host->size > 0;
+}
+
+bool stream_address_parse(struct slice text, struct stream_address *address)
+{
+	const struct slice authority = text_url_authority(text);
+	const char *const end = text.data + text.size;
+	const char *at, *secret;
+	struct slice host;
+	unsigned port;
+
+	if (text.size > STREAM_ADDRESS_SIZE_MOST || authority.data == NULL ||
+	    !(text_begins_ignoring_case(text, SLICE("rtmp://")) ||
+	      text_begins_ignoring_case(text, SLICE("rtmps://"))) ||
+	    !text_url_split_port(authority, &host, &port) || !read_host(host, &address->host) ||
+	    text_has_controls(text))
+		return false;
+	for (size_t i = 0; i < text.size; i++) {
+		if (strchr(" \"'\\", text.data[i]) != NULL)
+			return false;
+	}
+	/* Without a path, the query alone is secret. */
+	secret = at = authority.data + authority.size;
+	for (; at < end && *at != '?' && *at != '#'; at++) {
+		if (*at == '/')
+			secret = at + 1;
+	}
+	address->secret = (struct slice){ secret, (size_t)(end - secret) };
+	return true;
+}
+
+static void check_addresses(struct rule_context *context, const json_t *object)
+{
+	const json_t *list = json_object_get(object, "rtmp_urls");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *item = json_array_get(list, i);
+		struct stream_address address;
+
+		/* A faulty item was reported already. */
+		if (json_is_string(item) && !stream_address_parse(text_of_json(item), &address))
+			schema_fault(context, arena_text(rule_arena(context), "/rtmp_urls/%zu", i),
+				     "%s", STREAM_ADDRESS_SENTENCE);
+	}
 }

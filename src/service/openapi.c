@@ -280,6 +280,7 @@ static const struct field path_fields[] = {
 	{ "peer_id",     TEXT(any_text), EXAMPLE("7d1b5bd0-5c26-8b2a-9f0e-3a4b1c2d3e4f"), DOC("Peer identifier.") },
 	{ "session_id",  TEXT(id_text), DOC("Session identifier.") },
 	{ "recording_id", TEXT(id_text), DOC("Recording identifier.") },
+	{ "stream_id",   TEXT(id_text), DOC("Identifier of a stream.") },
 	{ "asset_id",    TEXT(id_text), DOC("Identifier of a file of a recording.") },
 	{ "ticket",      TEXT(any_text), DOC("A ticket, as createToken returned it.") },
 	{ "ticket_id",   TEXT(id_text), DOC("Identifier of a ticket.") },
@@ -763,6 +764,8 @@ static const struct tag {
 	{ "/v2/sessions", "Sessions", "Who was in a room, and when." },
 	{ "/v2/usage", "Sessions", NULL },
 	{ "/v2/recording", "Recordings", "Recordings of rooms, and their files." },
+	{ "/v2/live-streams", "Live streams", "Rooms that are streamed to players of HLS." },
+	{ "/v2/external-streams", "External streams", "Rooms that are streamed to RTMP servers." },
 	{ "/v2/bans", "Bans", "People and codes that may not be in a room." },
 	{ "/v2/backends", "Media servers", "The media servers of an account." },
 	{ "/v2/webhooks", "Webhooks", "Programs that receive events." },
@@ -770,6 +773,7 @@ static const struct tag {
 	{ "/v2/jwks", "Signing keys", NULL },
 	{ "/v2/keys", "API keys", "Bearer tokens limited to scopes." },
 	{ "/v2/events", "Event log", "What was changed, and by whom." },
+	{ "/v2/analytics", "Event log", NULL },
 	{ "/v2/", "Service", "Browser sessions, and the service itself." },
 };
 /* clang-format on */

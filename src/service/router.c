@@ -154,7 +154,9 @@ void router_close(struct router *router)
 
 /* Paths of the 100ms API that only a media server can offer. */
 static const char *const media_paths[] = {
-	"/v2/analytics", "/v2/external-streams", "/v2/live-streams", "/v2/polls", "/v2/stream-keys",
+	"/v2/analytics",
+	"/v2/polls",
+	"/v2/stream-keys",
 };
 
 /* Returns the path of the API that is a prefix of the unknown path, or resembles it; NULL if there

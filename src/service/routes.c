@@ -19,6 +19,7 @@
 #include "resources/access/keys.h"
 #include "resources/templates/roles.h"
 #include "resources/codes/room_codes.h"
+#include "resources/recordings/analytics.h"
 #include "resources/recordings/recorders.h"
 #include "resources/rooms/rooms.h"
 #include "resources/backends/signing_keys.h"
@@ -68,6 +69,7 @@
 #define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_for_all_origins = true
 #define APP_TOKEN .takes_app_token = true, .is_for_all_origins = true
+#define OF_TYPE(type) .job_type = (type)
 #define FROM_INSIDE .is_from_inside = true, .is_for_all_origins = true
 #define LIMITED .is_limited = true
 #define CONTENT(type) .content_type = (type)
@@ -135,6 +137,14 @@
 	"From inside: the person is not in the room, or the role lacks browserRecording or the powers of a moderator."
 #define MAY_NOT_READ_RECORDINGS \
 	"With a join token: the role lacks browserRecording or the powers of a moderator, or the token is not valid now."
+
+#define MAY_NOT_STREAM(permission) \
+	"From inside: the person is not in the room, or the role lacks " permission " or the powers of a moderator."
+#define MAY_NOT_READ_STREAMS(permission) \
+	"With a join token: the role lacks " permission " or the powers of a moderator, or the token is not valid now."
+#define STREAM_STARTS \
+	"A person inside called more than ten times in a second, or started such a stream less than ten seconds ago."
+#define NOT_HERE "Not possible here."
 
 /* Rules that only the handler can check, because they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
@@ -766,6 +776,80 @@ const struct route routes[] = {
 	  FORBIDDEN("The link is not valid, or the account is disabled."), TRIPS(0, 0),
 	  DOC("Returns the file of a link that was made for it.") },
 
+	{ METHOD_POST,   "/v2/live-streams/room/{room_id}/start", ROUTE_WRITE, recording_start, "startLiveStream",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_WRITE), WHOLE(live_start_shape), ANSWER(live_stream_shape), FROM_INSIDE,
+	  FORBIDDEN("The room is disabled. " MAY_NOT_STREAM("hlsStreaming")),
+	  CONFLICT("Nobody is in the room, a live stream is running, too many jobs are; the media server, the folder or the "
+		   "recorders are not such that it can be streamed."),
+	  TOO_MANY(STREAM_STARTS),
+	  RULES({ "destinationOfTemplate", "destination is one of the template's, and given if there are several." }),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(7, 7),
+	  DOC("Starts a live stream of a room, for players of HLS.") },
+	{ METHOD_POST,   "/v2/live-streams/room/{room_id}/stop", ROUTE_WRITE, recordings_stop, "stopLiveStreams",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_WRITE), NO_BODY, LIST(live_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_STREAM("hlsStreaming")), TOO_MANY(CALLS),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(3, 3),
+	  DOC("Stops the live stream of a room.") },
+	{ METHOD_POST,   "/v2/live-streams/{stream_id}/stop", ROUTE_WRITE, recording_stop, "stopLiveStream",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_WRITE), NO_BODY, ANSWER(live_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_STREAM("hlsStreaming")), TOO_MANY(CALLS),
+	  LOADS(CHANGED(recording)), TRIPS(2, 2),
+	  DOC("Stops a live stream. One that has stopped is returned as it is.") },
+	{ METHOD_POST,   "/v2/live-streams/{stream_id}/timed-metadata", ROUTE_READ, stream_cannot, "sendTimedMetadata",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_WRITE), NO_BODY, ANSWER(live_stream_shape), CONFLICT(NOT_HERE),
+	  LOADS(SHOWN(recording)), TRIPS(1, 1),
+	  DOC("Not possible here: live streams have no timed metadata.") },
+	{ METHOD_POST,   "/v2/live-streams/{stream_id}/pause-recording", ROUTE_READ, stream_cannot, "pauseLiveRecording",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_WRITE), NO_BODY, ANSWER(live_stream_shape), CONFLICT(NOT_HERE),
+	  LOADS(SHOWN(recording)), TRIPS(1, 1),
+	  DOC("Not possible here: what is streamed is recorded.") },
+	{ METHOD_POST,   "/v2/live-streams/{stream_id}/resume-recording", ROUTE_READ, stream_cannot, "resumeLiveRecording",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_WRITE), NO_BODY, ANSWER(live_stream_shape), CONFLICT(NOT_HERE),
+	  LOADS(SHOWN(recording)), TRIPS(1, 1),
+	  DOC("Not possible here: what is streamed is recorded.") },
+	{ METHOD_GET,    "/v2/live-streams", ROUTE_READ, recordings_list, "listLiveStreams",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_READ), QUERY(stream_list_query), LIST(listed_live_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_STREAMS("hlsStreaming")), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), PAGE(recordings)), TRIPS(1, 1),
+	  DOC("Lists live streams, newest first.") },
+	{ METHOD_GET,    "/v2/live-streams/{stream_id}", ROUTE_READ, recording_get, "getLiveStream",
+	  OF_TYPE(JOB_LIVE), NEEDS(RECORDINGS_READ), ANSWER(live_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_STREAMS("hlsStreaming")), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), SHOWN(recording)), TRIPS(1, 1),
+	  DOC("Returns a live stream with its files.") },
+	{ METHOD_POST,   "/v2/external-streams/room/{room_id}/start", ROUTE_WRITE, recording_start, "startExternalStream",
+	  OF_TYPE(JOB_EXTERNAL), NEEDS(RECORDINGS_WRITE), WHOLE(external_start_shape), ANSWER(external_stream_shape),
+	  FROM_INSIDE,
+	  FORBIDDEN("The room is disabled. " MAY_NOT_STREAM("rtmpStreaming") " With a recording, browserRecording, too."),
+	  CONFLICT("Nobody is in the room, too many jobs are; the media server, the storage or the recorders are not such that "
+		   "it can be streamed."),
+	  TOO_MANY(STREAM_STARTS),
+	  RULES({ "destinationOfTemplate",
+		  "destination is one of the template's, and given if there are several and no rtmp_urls." }),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(7, 7),
+	  DOC("Streams a room to RTMP servers. Only this response shows the addresses that were sent.") },
+	{ METHOD_POST,   "/v2/external-streams/room/{room_id}/stop", ROUTE_WRITE, external_streams_stop,
+	  "stopExternalStreams",
+	  OF_TYPE(JOB_EXTERNAL), NEEDS(RECORDINGS_WRITE), NO_BODY, LIST(external_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_STREAM("rtmpStreaming")), TOO_MANY(CALLS),
+	  LOADS(VIEW(LIVE_ACTS_ALWAYS)), TRIPS(3, 3),
+	  DOC("Stops all external streams of a room.") },
+	{ METHOD_POST,   "/v2/external-streams/{stream_id}/stop", ROUTE_WRITE, recording_stop, "stopExternalStream",
+	  OF_TYPE(JOB_EXTERNAL), NEEDS(RECORDINGS_WRITE), NO_BODY, ANSWER(external_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_STREAM("rtmpStreaming")), TOO_MANY(CALLS),
+	  LOADS(CHANGED(recording)), TRIPS(2, 2),
+	  DOC("Stops an external stream. One that has stopped is returned as it is.") },
+	{ METHOD_GET,    "/v2/external-streams", ROUTE_READ, recordings_list, "listExternalStreams",
+	  OF_TYPE(JOB_EXTERNAL), NEEDS(RECORDINGS_READ), QUERY(stream_list_query), LIST(listed_external_stream_shape),
+	  FROM_INSIDE, FORBIDDEN(MAY_NOT_READ_STREAMS("rtmpStreaming")), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), PAGE(recordings)), TRIPS(1, 1),
+	  DOC("Lists external streams, newest first.") },
+	{ METHOD_GET,    "/v2/external-streams/{stream_id}", ROUTE_READ, recording_get, "getExternalStream",
+	  OF_TYPE(JOB_EXTERNAL), NEEDS(RECORDINGS_READ), ANSWER(external_stream_shape), FROM_INSIDE,
+	  FORBIDDEN(MAY_NOT_READ_STREAMS("rtmpStreaming")), TOO_MANY(CALLS),
+	  LOADS(SHOWN(recording_reader), SHOWN(recording)), TRIPS(1, 1),
+	  DOC("Returns an external stream with its files.") },
+
 	{ METHOD_POST,   "/v2/bans", ROUTE_WRITE, bans_create, "createBan",
 	  NEEDS(BANS_WRITE), WHOLE(new_ban_shape), ANSWER(ban_shape),
 	  CONFLICT("The account already has 100000 bans."),
@@ -910,6 +994,11 @@ const struct route routes[] = {
 	  QUERY(event_list_query), LIST(event_shape), .drops_old = true, LOADS(PAGE(list)), TRIPS(3, 3),
 	  DOC("Lists events, oldest first. `last` is the seq of the last event that was looked at; continue while it "
 	      "rises. With `before`, newest first; continue while it falls.") },
+
+	{ METHOD_GET,    "/v2/analytics/events", ROUTE_READ, analytics_list, "listAnalyticsEvents",
+	  NEEDS(EVENTS_READ), QUERY(analytics_query), ANSWER(analytics_shape), TRIPS(2, 2),
+	  DOC("Lists events of a room from the event log, oldest first. A request looks at up to 10,000 events; if the log "
+	      "has more, `total` counts those that it looked at. Continue while `next` is not empty.") },
 
 	{ METHOD_POST,   "/v2/session", ROUTE_STATELESS, session_begin, "beginSession",
 	  WHOLE(new_session_shape), SMALL_BODY, .check = session_check, .is_open = true, .begins_session = true,

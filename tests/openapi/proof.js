@@ -36,8 +36,23 @@ const NEEDS_RECORDER = [
 	"listRecordingAssets",
 	"adoptRecordingFile",
 	"purgeRecordingFile",
+	"startLiveStream",
+	"stopLiveStreams",
+	"stopLiveStream",
+	"sendTimedMetadata",
+	"pauseLiveRecording",
+	"resumeLiveRecording",
+	"getLiveStream",
+	"listLiveStreams",
+	"startExternalStream",
+	"stopExternalStreams",
+	"stopExternalStream",
+	"getExternalStream",
+	"listExternalStreams",
+	// Needs a query.
+	"listAnalyticsEvents",
 ];
-export const RULES_OF_RECORDERS = ["pictureSize", "destinationOfTemplate", "pathOfAccount"];
+export const RULES_OF_RECORDERS = ["pictureSize", "streamAddresses", "room", "destinationOfTemplate", "pathOfAccount"];
 
 export class Proof {
 	constructor({ base, tokens }) {

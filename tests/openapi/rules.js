@@ -39,6 +39,11 @@ function* pictureSize({ width, height }) {
 	if (height < 500) yield "/height";
 }
 
+function* streamAddresses({ rtmp_urls }) {
+	for (const [i, url] of (rtmp_urls ?? []).entries())
+		if (!/^rtmps?:\/\/[A-Za-z0-9._-]+(:[0-9]+)?(\/[!#-&(-[\]-~]*)?$/i.test(url ?? "rtmp://a")) yield `/rtmp_urls/${i}`;
+}
+
 function* layerOrder({ layers }) {
 	let size = Infinity;
 	let rate = Infinity;
@@ -267,6 +272,7 @@ const rules = {
 	simulcastScale,
 	layerSides,
 	pictureSize,
+	streamAddresses,
 	layerOrder,
 	layerSubset,
 	roomSize,

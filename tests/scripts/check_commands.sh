@@ -149,6 +149,14 @@ recording delete
 recording adopt
 recording purge
 recording test
+stream live start
+stream live stop
+stream live list
+stream live show
+stream external start
+stream external stop
+stream external list
+stream external show
 usage
 setup-livekit
 END
@@ -232,6 +240,14 @@ check 2 'recording download: --output is missing' recording download x
 check 2 'recording delete: RECORDING is missing' recording delete
 check 2 'recording test: ROOM is missing' recording test
 check 2 'recording adopt: FILE is missing' recording adopt
+check 2 'stream live start: ROOM is missing' stream live start
+check 2 'stream live show: STREAM is missing' stream live show
+check 2 'stream external stop: ROOM is missing' stream external stop
+check 2 'stream external start: --addresses needs a value' stream external start x --addresses
+check 2 'unknown command "stream live"' stream live
+check 2 'unknown command "stream live"' stream live pause
+check 0 'anteroom stream external show STREAM' stream --help
+check 0 'anteroom stream external show STREAM' stream live --help
 check 2 'recording purge: give either FILE or --all' recording purge
 check 2 'recording purge: give either FILE or --all' recording purge x --all
 check 2 'setup-livekit: URL is missing' setup-livekit

@@ -75,7 +75,7 @@ not
 $expected"
 }
 
-anteroom --help | sed -n 's/^  anteroom \([a-z-]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' >commands
+anteroom --help | sed -n 's/^  anteroom \([a-z-]*\( [a-z][a-z]*\)\{0,2\}\) .*/\1/p' >commands
 [ "$(grep -cxE 'serve|account add|token|load' commands)" = 4 ] || fail "the help: $(cat commands)"
 
 check()
@@ -83,8 +83,12 @@ check()
 	expect 'the commands' "$(sed 's/ .*//' commands | sort -u; echo --help; echo --version)" anteroom ''
 	while read -r first second; do
 		[ -z "$second" ] ||
-			expect "after $first" "$(sed -n "s/^$first //p" commands
+			expect "after $first" "$(sed -n "s/^$first \([^ ]*\).*/\1/p" commands | sort -u
 				[ $shell = zsh ] || echo --help)" anteroom "$first" ''
+		middle=${second% *}
+		[ "$middle" = "$second" ] ||
+			expect "after $first $middle" "$(sed -n "s/^$first $middle //p" commands
+				[ $shell = zsh ] || echo --help)" anteroom "$first" "$middle" ''
 		# shellcheck disable=SC2086
 		options=$(anteroom $first $second --help | grep -oE '^  --[a-z-]+' | tr -d ' ')
 		echo "$options" | grep -qx -e --help || fail "$first $second: no --help in the help"

@@ -344,6 +344,22 @@ END
 refuses 1 room show 000000000000000000000000 <<'END'
 anteroom room show: 404 Room not found
 END
+# Addresses of a stream are read from a file, or from standard input, because others see command lines.
+printf 'rtmp://a.example/app/key\n\n' >addresses
+refuses 1 stream external start lesson-1 --addresses addresses <<'END'
+anteroom stream external start: 409 This media server's calls cannot be recorded
+END
+printf 'rtmp://127.0.0.1/app/key\n' >addresses
+refuses 1 stream external start lesson-1 --addresses addresses <<'END'
+anteroom stream external start: 400 Invalid body param
+  /rtmp_urls/0: address not allowed
+END
+refuses 2 stream external start lesson-1 --addresses /nowhere <<'END'
+anteroom stream external start: cannot open /nowhere: No such file or directory
+END
+refuses 1 stream live show 000000000000000000000000 <<'END'
+anteroom stream live show: 404 live stream not found
+END
 refuses 1 code add lesson-1 nobody <<'END'
 anteroom code add: 404 Role not found
 END

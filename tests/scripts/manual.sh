@@ -296,7 +296,7 @@ check_no_other_option()
 check_commands()
 {
 	: >options.all
-	"$program" --help | sed -n 's/^  anteroom \([a-z-]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' \
+	"$program" --help | sed -n 's/^  anteroom \([a-z-]*\( [a-z][a-z]*\)\{0,2\}\) .*/\1/p' \
 		>commands.help
 	while read -r command; do
 		sed 's/\\-/-/g' "$pages/anteroom.1" | grep -q "^\.Cm $command\( \|\$\)" ||

@@ -146,7 +146,7 @@ START_TEST(a_plan_follows_the_body_and_the_template)
 	const struct planned *row = &planned[_i];
 	const struct recording_sources sources = {
 		.config = parse(row->config),
-		.browser_recordings = parse(row->map),
+		.destinations = parse(row->map),
 		.subscriptions = parse("{'host':['host','guest'],'guest':[]}"),
 	};
 	struct fault fault = FAULT_INITIAL;
@@ -178,7 +178,7 @@ START_TEST(the_first_destination_by_name_starts_by_itself)
 	const struct starting *row = &starting[_i];
 	const struct recording_sources sources = {
 		.config = parse(row->config),
-		.browser_recordings = parse(row->map),
+		.destinations = parse(row->map),
 	};
 	const struct slice name = recording_plan_starting(&sources);
 

@@ -250,13 +250,14 @@ static void start(void)
 			   .started_name = SLICE(""),
 			   .start_actor = SLICE("{\"kind\":\"service\",\"id\":\"\"}"),
 			   .stop_actor = SLICE("") };
+	struct slice *urls;
 	struct call call;
 
 	world_begin(&world, &world.account.id, &call);
 	ck_assert(room_load_by_id(&call, slice_of(room_id), STORE_TO_SHOW, &room, &fault) &&
 		  template_load(&call, &room.template_id, &template, &fault));
-	ck_assert_msg(recording_check_storage(&call, &in, &fault), "%s", fault_reason(&fault));
-	ck_assert(recording_fill(&call, &in, NULL, &job, &fault));
+	ck_assert_msg(job_check_storage(&call, &in, &job, &fault), "%s", fault_reason(&fault));
+	ck_assert(recording_fill(&call, &in, NULL, &job, &urls, &fault));
 	ck_assert_uint_eq(job.folder.size, 0);
 	ck_assert_ptr_null(strstr(arena_copy(world.arena, job.storage).data, "credentials"));
 	ck_assert(job_begin(&call, &job, &fault));

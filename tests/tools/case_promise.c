@@ -227,6 +227,8 @@ static const char *content_type(const struct run *run)
 static bool is_of_recordings(const char *target)
 {
 	return strncmp(target, "/v2/recordings", 14) == 0 ||
+	       strncmp(target, "/v2/live-streams", 16) == 0 ||
+	       strncmp(target, "/v2/external-streams", 20) == 0 ||
 	       strncmp(target, "/v2/recording-assets", 20) == 0;
 }
 

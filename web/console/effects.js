@@ -43,8 +43,8 @@ const EFFECTS = {
 	"role/permissions/changeRole": ["Lets people inside change the roles of others.", "With endRoom, removeOthers and mute it makes people moderators of the media server."],
 	"role/permissions/sendRoomState": ["Shows people who is inside before they join, with roomState.enabled, and lets their programs list those inside. In the call everybody sees all names.", "Nothing, because Anteroom does not know who is inside."],
 	"role/permissions/browserRecording": ["Lets moderators start, pause and stop recordings.", "Lets moderators record with Jitsi Meet and Galene; with others nothing."],
-	"role/permissions/rtmpStreaming": ["Nothing, because Anteroom starts no stream.", "Lets moderators stream with Jitsi Meet; with others nothing."],
-	"role/permissions/hlsStreaming": ["Nothing, because Anteroom starts no stream."],
+	"role/permissions/rtmpStreaming": ["Lets moderators start and stop external streams.", "Lets moderators stream with Jitsi Meet; with others nothing."],
+	"role/permissions/hlsStreaming": ["Lets moderators start and stop live streams.", "Nothing, because only rooms at a LiveKit server are streamed."],
 	"role/permissions/pollRead": ["Nothing, because Anteroom has no polls. Your own client can read it."],
 	"role/permissions/pollWrite": ["Nothing, because Anteroom has no polls. Your own client can read it."],
 	"role/permissions/joinOutsideWindow": ["Lets people join before the room's opens_at and after its closes_at."],
@@ -67,9 +67,9 @@ const EFFECTS = {
 	"settings/agents/*/agentName": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],
 	"settings/agents/*/metadata": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],
 	"destinations/browserRecordings": ["What a recording looks like, how long it may last, and whom it hears.", "Nothing, because only rooms at a LiveKit server are recorded."],
-	"destinations/rtmpDestinations": ["Nothing, because Anteroom streams and transcribes nothing."],
-	"destinations/hlsDestinations": ["Nothing, because Anteroom streams and transcribes nothing."],
-	"destinations/transcriptions": ["Nothing, because Anteroom streams and transcribes nothing. A role that is renamed or deleted is so here, too."],
+	"destinations/rtmpDestinations": ["Where an external stream is sent, what it looks like, and how long it may last.", "Nothing, because only rooms at a LiveKit server are streamed."],
+	"destinations/hlsDestinations": ["What a live stream looks like, how long it may last, and whether it is recorded. It has one layer, the first.", "Nothing, because only rooms at a LiveKit server are streamed."],
+	"destinations/transcriptions": ["Nothing, because Anteroom transcribes nothing. A role that is renamed or deleted is so here, too."],
 };
 
 /**

@@ -46,14 +46,19 @@ handler active_rooms_settle_end;
 handler active_rooms_send_message;
 handler active_rooms_settle_message;
 
+/* Whether a room is recorded and streamed, as people are told before they join: the members of
+ * these names, which stand last; empty for none. */
+struct live_recorded {
+	struct slice recording, streaming;
+};
+
 /* Completes the response that describes a code: `body`, to which it adds `room_state` and `inside`,
  * with an ETag, if the template and the role show who is inside before people join, and the room's
  * media server (NULL if there is none) reports it. Reads nothing if not, else the record of the
- * room and at most 200 people. role: the document of the code's role. recording: the member of this
- * name, which stands last; empty for none. */
+ * room and at most 200 people. role: the document of the code's role. */
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			const struct backend *backend, struct slice recording,
+			const struct backend *backend, const struct live_recorded *recorded,
 			struct json_writer *body, struct fault *fault);
 
 #endif

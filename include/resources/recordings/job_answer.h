@@ -8,11 +8,14 @@
 #include "resources/stored/job_record.h"
 
 /* Writes the members of a job into an object that is open. assets: of the job; NULL in a list,
- * which leaves the member out. */
+ * which leaves the member out (recordings) or has null (streams). urls: the addresses of an
+ * external stream as they were sent; NULL to mask them. */
 void job_write(struct call *call, struct json_writer *body, const struct job *job,
-	       const struct asset *assets, size_t asset_count);
+	       const struct asset *assets, size_t asset_count, const struct slice *urls);
 /* Writes those members that somebody inside the room sees. */
-void job_write_inside(struct json_writer *body, const struct job *job);
+void job_write_inside(struct call *call, struct json_writer *body, const struct job *job);
+/* Returns the address of the playlist of a live stream. */
+struct slice job_live_url(struct call *call, const struct job *job);
 /* Writes the members of an asset into an object that is open. is_inside_job: without those that the
  * job around it has. */
 void asset_write(struct call *call, struct json_writer *body, const struct asset *asset,

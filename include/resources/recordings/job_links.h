@@ -7,8 +7,11 @@
 
 #include "resources/call.h"
 
-/* Returns the data of an event of the call's account as a webhook gets it. For another event than
- * beam.recording.success, these are the same bytes. Links are empty without --public-url, or if the
+/* Returns true for the types of events that have links: beam.recording.success and
+ * hls.recording.success. */
+bool job_event_has_links(struct slice type);
+/* Returns the data of an event of the call's account as a webhook gets it. For an event without
+ * links, these are the same bytes. Links are empty without --public-url, or if the
  * file is gone. Reads one record. */
 bool job_event_links(struct call *call, struct slice type, struct slice data, struct slice *linked,
 		     struct fault *fault);

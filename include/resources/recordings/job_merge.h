@@ -11,6 +11,7 @@
 #ifndef RESOURCES_RECORDINGS_JOB_MERGE_H
 #define RESOURCES_RECORDINGS_JOB_MERGE_H
 
+#include "delivery/address.h"
 #include "resources/stored/job_record.h"
 #include "resources/stored/recorder_record.h"
 
@@ -34,6 +35,8 @@ struct recording_times {
 struct recordings {
 	const char *folder; /* its path; NULL: none */
 	struct recording_times times;
+	/* Private and local addresses to which streams may be sent: `serve --stream-allow`. */
+	struct address_ranges streams_allowed;
 };
 
 /* Returns the times of the service, and the id of its folder; empty if it has none. */
@@ -62,6 +65,12 @@ struct work_file {
 	bool is_chat;
 };
 
+/* What a recorder says about an output, in the place of its address in the order. */
+struct output_report {
+	enum output_state state;
+	struct slice error;
+};
+
 /* What a recorder says about a work. */
 struct work_report {
 	uint64_t n; /* of the report, in this boot */
@@ -77,6 +86,8 @@ struct work_report {
 	struct slice error;
 	struct work_file *files;
 	size_t file_count;
+	struct output_report *outputs;
+	size_t output_count;
 };
 
 /* Who is inside, as the records have it. */
@@ -105,20 +116,22 @@ struct job_news {
 
 /* What follows from news. Several may follow at once. */
 enum job_act {
-	ACT_STARTED = 1 << 0, /* beam.started.success */
-	ACT_STOPPED = 1 << 1, /* beam.stopped.success */
-	ACT_FAILED = 1 << 2, /* beam.failure */
+	ACT_STARTED = 1 << 0, /* beam.started.success; of a live stream hls.started.success */
+	ACT_STOPPED = 1 << 1, /* beam.stopped.success, hls.stopped.success */
+	ACT_FAILED = 1 << 2, /* beam.failure, hls.failure */
 	ACT_PAUSED = 1 << 3, /* recording.paused */
 	ACT_RESUMED = 1 << 4, /* recording.resumed */
 	ACT_LET_GO = 1 << 5, /* it holds its room no more */
 	ACT_ENDED = 1 << 6, /* it has ended: its work is removed */
-	ACT_COMPLETED = 1 << 7, /* its files become assets, with beam.recording.success */
+	/* Its files become assets, with beam.recording.success or hls.recording.success. */
+	ACT_COMPLETED = 1 << 7,
 	ACT_RELEASED = 1 << 8, /* nobody holds it now: its work waits for a recorder */
 	ACT_REMOVE = 1 << 9, /* its participant is to be removed from the room */
 	ACT_INTERRUPTED = 1 << 10, /* nothing is recorded that should be */
 	ACT_CHANGED = 1 << 11, /* the record is to be stored */
 	ACT_SEEN = 1 << 12, /* what people see has changed (job_people_see) */
-	ACT_GREW = 1 << 13 /* only what was recorded has grown, which can be stored later */
+	ACT_GREW = 1 << 13, /* only what was recorded has grown, which can be stored later */
+	ACT_GAVE_UP = 1 << 14 /* an output is given up: beam.failure for it */
 };
 
 /* Merges news into a job in memory. Returns the acts that follow; 0 if nothing changed. */

@@ -1,5 +1,5 @@
-/* The plan of a recording: its destination, its picture and sound, and its times, from the body of
- * a start and from the template. A plan reads no records and changes nothing, so a recording that
+/* The plan of a recording or a stream: its destination, its picture and sound, and its times, from
+ * the body of a start and from the template. A plan reads no records and changes nothing, so what
  * starts by itself is planned in the same way, with an empty body.
  *
  * A value of a destination that is out of its range is held to it; the name of its member is then
@@ -16,16 +16,18 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/slice.h"
+#include "resources/stored/job_record.h"
 
 /* What a template says; borrowed. */
 struct recording_sources {
-	json_t *config; /* the template's configuration of recordings, or NULL */
-	json_t *browser_recordings; /* destinations by name, or NULL */
+	enum job_type type; /* what is planned */
+	json_t *config; /* the template's configuration of recordings; NULL for streams, or if none */
+	json_t *destinations; /* by name, those of the type; or NULL */
 	/* An object of the template's roles: subscribeToRoles by name. */
 	json_t *subscriptions;
 };
 
-#define RECORDING_NOT_ENFORCED_MOST 12
+#define RECORDING_NOT_ENFORCED_MOST 20
 
 /* Slices and documents are borrowed from the sources, or in the arena. */
 struct recording_plan {
@@ -34,6 +36,11 @@ struct recording_plan {
 	/* The picture in pixels and pictures a second, and bit rates in kbit/s. */
 	uint32_t width, height, fps, video_kbps, audio_kbps;
 	bool audio_only;
+	/* Of a stream: what is recorded along; the first two of a live stream. */
+	bool has_vod, has_single_file, has_recording;
+	uint32_t window; /* segments in the playlist of a live stream */
+	const json_t *addresses; /* where an external stream is sent */
+	bool are_addresses_sent; /* they are those of the body */
 	const json_t *roles; /* an array of the roles that are heard and seen; NULL for all */
 	/* Seconds. */
 	uint32_t duration_most; /* after which it ends */

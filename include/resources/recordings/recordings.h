@@ -1,9 +1,9 @@
-/* Handlers of recordings: jobs (resources/stored/job_record.h) of the type recording, and the files
- * that they made (assets).
+/* Handlers of jobs (resources/stored/job_record.h): recordings, live streams and external streams,
+ * as the row of the route says (job_type); and of the files that they made (assets).
  *
  * A caller is a program with a management token or an API key; or somebody inside the room, whose
- * role may record, with a join token. The latter sees fewer members, and reads without being
- * inside.
+ * role may start such jobs, with a join token. The latter sees fewer members, and reads without
+ * being inside.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_RECORDINGS_RECORDINGS_H
@@ -19,13 +19,16 @@ extern const struct loading load_recording_asset;
 extern const struct loading load_recording_reader;
 extern const struct loading load_recordings, load_recording_assets;
 
-/* /v2/recordings */
+/* /v2/recordings, /v2/live-streams, /v2/external-streams */
 handler recording_start;
 handler recordings_stop, recordings_pause, recordings_resume; /* by room */
 handler recording_stop;
 handler recording_join;
 handler recordings_list;
 handler recording_get;
+handler external_streams_stop; /* by room */
+/* What 100ms offers for streams, and Anteroom does not: 409. */
+handler stream_cannot;
 
 /* /v2/recording-assets */
 handler recording_assets_list;

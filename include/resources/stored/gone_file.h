@@ -16,9 +16,9 @@ extern const char *const gone_cause_names[GONE_CAUSES];
 
 struct gone_file {
 	struct store_record stored; /* the id follows from the folder and the path */
-	int64_t due; /* when to try, in milliseconds since 1970 */
+	int64_t due; /* when to try, in milliseconds since 1970; 0 in a new one: at once */
 	enum gone_cause cause;
-	bool is_folder; /* a folder of parts, with all that is in it */
+	bool is_folder; /* a folder of parts or of a live stream, with all that is in it */
 	struct id account, room, job;
 	struct id asset; /* zero if there was no record of the file */
 	struct slice folder; /* the id of the folder of recordings; empty with `storage` */
@@ -36,11 +36,14 @@ extern const struct record_table gone_file_table;
 /* Notes that the file of an asset is to be deleted. storage: as above. */
 bool gone_file_add_asset(struct call *call, const struct asset *asset, struct slice storage,
 			 enum gone_cause cause, struct fault *fault);
-/* Notes the same for what is at the path, of the call's account. */
+/* Notes the same for what is at the path, of the call's account; the earlier time counts. */
 bool gone_file_add(struct call *call, const struct gone_file *file, struct fault *fault);
-/* Notes that the parts of a job are to be deleted. */
+/* Notes that the parts of a job are to be deleted, and what can be seen of a live stream. */
 bool gone_file_add_parts(struct call *call, const struct job *job, enum gone_cause cause,
 			 struct fault *fault);
+/* Notes that what can be seen of a live stream is to be deleted at `due`. */
+bool gone_file_add_live(struct call *call, const struct job *job, enum gone_cause cause,
+			int64_t due, struct fault *fault);
 /* Reads files that are due, at most `most`; they live in the arena. */
 bool gone_files_due(struct call *call, size_t most, struct gone_file **files, size_t *n,
 		    struct fault *fault);

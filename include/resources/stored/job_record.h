@@ -33,6 +33,11 @@
 #define JOB_GAPS_MOST 100
 #define JOB_PATH_MOST 1024
 #define JOB_STORAGE_MOST 2048
+/* Addresses to which an external stream is sent, and the bytes of one and of its mask. */
+#define JOB_OUTPUTS_MOST 5
+#define JOB_OUTPUT_MOST 2048
+/* Characters of the key of a live stream: 128 random bits in base64url. */
+#define JOB_LIVE_KEY_SIZE 22
 
 /* Numbers are stored: they never get another meaning. */
 enum job_type { JOB_RECORDING, JOB_LIVE, JOB_EXTERNAL };
@@ -85,6 +90,21 @@ enum work_state {
 #define WORK_STATES (WORK_BROKEN + 1)
 extern const char *const work_state_names[WORK_STATES];
 
+/* How far an output of an external stream is; OUTPUT_FAILED is final. */
+enum output_state { OUTPUT_CONNECTING, OUTPUT_LIVE, OUTPUT_FAILED };
+#define OUTPUT_STATES (OUTPUT_FAILED + 1)
+extern const char *const output_state_names[OUTPUT_STATES];
+
+/* An address to which an external stream is sent. Its secret part is sealed with a key of the
+ * account (resources/recordings/job_outputs.h), and erased when the job ends. */
+struct job_output {
+	struct slice url; /* masked */
+	struct slice sealed; /* the whole address; empty once the job has ended */
+	enum output_state state;
+	int64_t since; /* of the state */
+	struct slice error; /* the last one; without the secret part of any address */
+};
+
 /* What the picture shows, and how it is encoded. */
 struct job_look {
 	uint32_t width, height, fps;
@@ -125,6 +145,14 @@ struct job {
 	 * that of the folder of whoever took it, which has the parts; empty before. */
 	struct slice folder;
 	struct slice storage; /* object storage (recordings/recording_storage.h), or empty */
+	/* Of a live stream: the key in its address, and the segments of its playlist. */
+	struct slice live_key;
+	uint32_t live_window;
+	/* Of streams: what is recorded along (job_makes_file). The former two of a live stream. */
+	bool has_vod, has_single_file, has_recording;
+	/* Of an external stream, in their order. */
+	struct job_output *outputs;
+	size_t output_count;
 
 	/* ---- what job_merge sets ---- */
 	enum job_status status;
@@ -218,6 +246,10 @@ extern const struct record_table job_table, asset_table, jobs_table;
 #define JOBS_OF_ROOM_MOST 20
 #define JOBS_OF_ACCOUNT_MOST 1000
 
+/* What a role needs, besides the powers of a moderator, to start jobs of a type. */
+extern const char *const job_permissions[JOB_TYPES];
+/* Returns true if the job makes a file: a recording, or a stream that is recorded along. */
+bool job_makes_file(const struct job *job);
 /* Returns the name under which a job of this type holds the room: "recording:<room>". */
 struct slice job_holding_name(struct arena *arena, enum job_type type, const struct id *room);
 /* True from JOB_STARTING to JOB_STOPPING: it is carried out. */

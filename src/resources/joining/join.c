@@ -127,15 +127,25 @@ static bool keeps_recordings(const struct call *call)
 	return recordings != NULL && recordings->folder != NULL;
 }
 
-/* Finds out whether the room is recorded, or will be by itself; empty if it is not. */
-static bool find_recording(struct call *call, const struct exchange *exchange,
-			   const struct backend *backend, struct slice *word, struct fault *fault)
+/* True if a job of this type would start by itself in a room of the template. */
+static bool starts_by_itself(struct call *call, const struct template_record *template,
+			     enum job_type type)
 {
+	return (type == JOB_EXTERNAL || keeps_recordings(call)) &&
+	       recording_starting(call, template, type) != NULL;
+}
+
+/* Finds out whether the room is recorded and streamed, or will be by itself; empty if it is not. */
+static bool find_recording(struct call *call, const struct exchange *exchange,
+			   const struct backend *backend, struct live_recorded *found,
+			   struct fault *fault)
+{
+	const struct template_record *template = &exchange->subject.template;
 	struct job *jobs;
 	int64_t since;
 	size_t n = 0;
 
-	*word = SLICE("");
+	*found = (struct live_recorded){ SLICE(""), SLICE("") };
 	if (backend == NULL || backend->type != BACKEND_LIVEKIT)
 		return true;
 	/* Without a recorder, nothing is read. */
@@ -144,13 +154,18 @@ static bool find_recording(struct call *call, const struct exchange *exchange,
 	if (!jobs_of_room(call, &exchange->subject.room.id, &jobs, &n, fault))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (jobs[i].type == JOB_RECORDING &&
-		    job_people_see(&jobs[i], &since) != SEES_NOTHING)
-			*word = SLICE("running");
+		if (job_people_see(&jobs[i], &since) == SEES_NOTHING)
+			continue;
+		if (jobs[i].type == JOB_RECORDING)
+			found->recording = SLICE("running");
+		else
+			found->streaming = SLICE("running");
 	}
-	if (word->size == 0 && keeps_recordings(call) &&
-	    recording_starting(call, &exchange->subject.template) != NULL)
-		*word = SLICE("automatic");
+	if (found->recording.size == 0 && starts_by_itself(call, template, JOB_RECORDING))
+		found->recording = SLICE("automatic");
+	if (found->streaming.size == 0 && (starts_by_itself(call, template, JOB_LIVE) ||
+					   starts_by_itself(call, template, JOB_EXTERNAL)))
+		found->streaming = SLICE("automatic");
 	return true;
 }
 
@@ -164,7 +179,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 	const json_t *room_shown = room_document(call, room);
 	const json_t *role_shown = entrant_role(&exchange->entrant);
 	struct json_writer body = writer_begin(call->arena, false);
-	struct slice rest = slice_of(account->embed), recording;
+	struct slice rest = slice_of(account->embed);
+	struct live_recorded recorded;
 
 	writer_plain(&body, "code", exchange->code.letters);
 	writer_open(&body, "room", '{');
@@ -209,9 +225,9 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 	}
 	if (keeps_recordings(call) && media_lacks_to_start(role_shown, "browserRecording") == NULL)
 		writer_value(&body, "recordings", json_true());
-	return find_recording(call, exchange, backend, &recording, fault) &&
+	return find_recording(call, exchange, backend, &recorded, fault) &&
 	       live_answer_opened(call, &room->id, &exchange->subject.template, role_shown, backend,
-				  recording, &body, fault);
+				  &recorded, &body, fault);
 }
 
 bool join_describe(struct call *call, struct fault *fault)

@@ -313,12 +313,14 @@ static bool write_inside(struct call *call, const struct id *room, bool has_list
 	return is_done;
 }
 
-/* Writes whether the room is recorded, and whether people are asked to agree. */
-static void write_recorded(const struct template_record *template, struct slice recording,
-			   struct json_writer *body)
+/* Writes whether the room is recorded and streamed, and whether people are asked to agree. */
+static void write_recorded(const struct template_record *template,
+			   const struct live_recorded *recorded, struct json_writer *body)
 {
-	if (recording.size > 0)
-		writer_plain(body, "recording", recording);
+	if (recorded->recording.size > 0)
+		writer_plain(body, "recording", recorded->recording);
+	if (recorded->streaming.size > 0)
+		writer_plain(body, "streaming", recorded->streaming);
 	if (template->rules.consent != CONSENT_NOTICE)
 		writer_plain(body, "consent",
 			     slice_of(recording_consent_names[template->rules.consent]));
@@ -326,7 +328,7 @@ static void write_recorded(const struct template_record *template, struct slice 
 
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			const struct backend *backend, struct slice recording,
+			const struct backend *backend, const struct live_recorded *recorded,
 			struct json_writer *body, struct fault *fault)
 {
 	const bool is_known = backend == NULL || server_can(backend->type, SERVER_LIST);
@@ -335,7 +337,7 @@ bool live_answer_opened(struct call *call, const struct id *room,
 	uint64_t etag;
 
 	if (state == NULL) {
-		write_recorded(template, recording, body);
+		write_recorded(template, recorded, body);
 		return call_answer(call, writer_end(body));
 	}
 	writer_open(body, "room_state", '{');
@@ -347,7 +349,7 @@ bool live_answer_opened(struct call *call, const struct id *room,
 	if (!write_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), body,
 			  fault))
 		return false;
-	write_recorded(template, recording, body);
+	write_recorded(template, recorded, body);
 	text = writer_end(body);
 	etag = digest_number(text);
 	call_etag(call, etag);
@@ -494,12 +496,19 @@ static bool add_door(struct call *call, const struct live_view *view, struct jso
 static bool add_recordings(struct call *call, const struct live_view *view,
 			   struct json_writer *body, struct fault *fault)
 {
+	static const char *const starts[JOB_TYPES] = {
+		[JOB_RECORDING] = "record",
+		[JOB_LIVE] = "live",
+		[JOB_EXTERNAL] = "stream",
+	};
 	struct job *jobs;
 	size_t n;
 
 	writer_open(body, "may", '[');
-	if (media_lacks_to_start(view->role_document, "browserRecording") == NULL)
-		writer_plain(body, NULL, SLICE("record"));
+	for (size_t i = 0; i < JOB_TYPES; i++) {
+		if (media_lacks_to_start(view->role_document, job_permissions[i]) == NULL)
+			writer_plain(body, NULL, slice_of(starts[i]));
+	}
 	writer_close(body, ']');
 	if (!jobs_of_room(call, &view->room.id, &jobs, &n, fault))
 		return false;

@@ -4,6 +4,8 @@
 #include "resources/recordings/job_answer.h"
 
 #include "base/text.h"
+#include "resources/public_url.h"
+#include "resources/recordings/job_outputs.h"
 #include "records/kinds.h"
 #include "resources/recordings/recording_storage.h"
 
@@ -25,8 +27,46 @@ static void write_id(struct json_writer *body, const char *name, const struct id
 	writer_plain(body, name, slice_of(text));
 }
 
+struct slice job_live_url(struct call *call, const struct job *job)
+{
+	struct buffer url = BUFFER_INITIAL(call->arena);
+
+	buffer_append(&url, public_url_of(call));
+	buffer_append_text(&url, "/live/");
+	buffer_append(&url, job->live_key);
+	buffer_append_text(&url, "/live.m3u8");
+	return buffer_slice(&url);
+}
+
+static void write_playback(struct call *call, struct json_writer *body, const struct job *job)
+{
+	writer_open(body, "playback", '{');
+	writer_text(body, "url", job_live_url(call, job));
+	writer_close(body, '}');
+}
+
+/* Writes what only streams have, before the destination. */
+static void write_stream(struct call *call, struct json_writer *body, const struct job *job,
+			 const struct slice *urls)
+{
+	if (job->type == JOB_LIVE) {
+		write_playback(call, body, job);
+		writer_open(body, "recording", '{');
+		writer_flag(body, "hls_vod", job->has_vod);
+		writer_flag(body, "single_file_per_layer", job->has_single_file);
+		writer_close(body, '}');
+	} else if (job->type == JOB_EXTERNAL) {
+		job_outputs_write_urls(body, "rtmp_urls", job, urls);
+		writer_flag(body, "recording", job->has_recording);
+		writer_open(body, "resolution", '{');
+		writer_integer(body, "width", job->look.width);
+		writer_integer(body, "height", job->look.height);
+		writer_close(body, '}');
+	}
+}
+
 void job_write(struct call *call, struct json_writer *body, const struct job *job,
-	       const struct asset *assets, size_t asset_count)
+	       const struct asset *assets, size_t asset_count, const struct slice *urls)
 {
 	write_id(body, "id", &job->stored.id);
 	write_id(body, "room_id", &job->stored.parent);
@@ -37,12 +77,14 @@ void job_write(struct call *call, struct json_writer *body, const struct job *jo
 	writer_time_milliseconds(body, "updated_at", job->updated);
 	write_time_or_null(body, "stopped_at", job->stopped);
 	writer_text(body, "meeting_url", job->meeting_url);
+	write_stream(call, body, job, urls);
 	writer_text(body, "destination", job->destination);
 	writer_plain(body, "started_by", job->started_by);
 	writer_plain(body, "stopped_by", job->stopped_by);
 	writer_open(body, "asset_types", '[');
-	writer_plain(body, NULL, SLICE("room-composite"));
-	if (job->look.has_chat)
+	if (job_makes_file(job))
+		writer_plain(body, NULL, SLICE("room-composite"));
+	if (job_makes_file(job) && job->look.has_chat)
 		writer_plain(body, NULL, SLICE("chat"));
 	writer_close(body, ']');
 	if (assets != NULL) {
@@ -53,6 +95,8 @@ void job_write(struct call *call, struct json_writer *body, const struct job *jo
 			writer_close(body, '}');
 		}
 		writer_close(body, ']');
+	} else if (job->type != JOB_RECORDING) {
+		writer_json(body, "recording_assets", SLICE("null"));
 	}
 	writer_plain(body, "type", slice_of(job_type_names[job->type]));
 	writer_text(body, "room_name", job->room_name);
@@ -64,9 +108,11 @@ void job_write(struct call *call, struct json_writer *body, const struct job *jo
 	writer_integer(body, "gaps", job_gaps(job));
 	writer_json(body, "not_enforced",
 		    job->not_enforced.size > 0 ? job->not_enforced : SLICE("[]"));
+	if (job->type == JOB_EXTERNAL)
+		job_outputs_write(body, job);
 }
 
-void job_write_inside(struct json_writer *body, const struct job *job)
+void job_write_inside(struct call *call, struct json_writer *body, const struct job *job)
 {
 	write_id(body, "id", &job->stored.id);
 	write_id(body, "room_id", &job->stored.parent);
@@ -79,6 +125,8 @@ void job_write_inside(struct json_writer *body, const struct job *job)
 	writer_plain(body, "started_by", job->started_by);
 	writer_plain(body, "reason", slice_of(job_reason_names[job->reason]));
 	writer_text(body, "error", job->error);
+	if (job->type == JOB_LIVE)
+		write_playback(call, body, job);
 }
 
 struct slice asset_path_text(struct arena *arena, const struct asset *asset)

@@ -6,10 +6,11 @@
 
 #include "resources/recordings/job_merge.h"
 
-/* Notes the events of these acts; the job is as it is after them. assets: those that were made. */
-bool job_note(struct call *call, const struct job *job, unsigned acts, const struct asset *assets,
-	      size_t asset_count, struct fault *fault);
-/* Notes that a recording could not be started by itself: beam.failure without a recording. */
+/* Notes the events of these acts; the job is as it is after them. outputs: those that were given
+ * up, a bit for each. assets: those that were made. */
+bool job_note(struct call *call, const struct job *job, unsigned acts, unsigned outputs,
+	      const struct asset *assets, size_t asset_count, struct fault *fault);
+/* Notes that a job could not be started by itself: beam.failure or hls.failure without a job. */
 bool job_note_unstarted(struct call *call, const struct job *job, struct slice error,
 			struct fault *fault);
 

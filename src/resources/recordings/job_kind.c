@@ -71,6 +71,9 @@ static bool job_removed(struct call *call, const void *record, struct fault *fau
 	 * of what is completed, unless it was stopped meanwhile. */
 	if (!call->frees_codes && !gone_file_add_parts(call, job, GONE_WITH_ACCOUNT, fault))
 		return false;
+	if (!call->frees_codes && job->status == JOB_COMPLETED && job->live_key.size > 0 &&
+	    !gone_file_add_live(call, job, GONE_WITH_ACCOUNT, 0, fault))
+		return false;
 	if (!job->is_open)
 		return true;
 	return work_load(call, job, STORE_TO_CHANGE, &work, fault) &&

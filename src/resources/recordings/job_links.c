@@ -9,6 +9,25 @@
 #include "resources/recordings/recording_files.h"
 #include "resources/stored/job_record.h"
 
+bool job_event_has_links(struct slice type)
+{
+	return slice_is(type, "beam.recording.success") || slice_is(type, "hls.recording.success");
+}
+
+/* The file of a live stream is in a list. */
+static struct slice live_linked(struct arena *arena, const json_t *data, const struct slice *links)
+{
+	json_t *linked = arena_json(arena, json_deep_copy(data));
+	json_t *file = json_array_get(json_object_get(linked, "recording_single_files"), 0);
+
+	if (file != NULL)
+		object_put(file, "recording_presigned_url",
+			   json_of_text(links[ASSET_ROOM_COMPOSITE]));
+	object_put(linked, "hls_vod_recording_presigned_url", json_of_text(SLICE("")));
+	object_put(linked, "chat_recording_presigned_url", json_of_text(links[ASSET_CHAT]));
+	return json_as_text(arena, linked);
+}
+
 bool job_event_links(struct call *call, struct slice type, struct slice data, struct slice *linked,
 		     struct fault *fault)
 {
@@ -21,7 +40,7 @@ bool job_event_links(struct call *call, struct slice type, struct slice data, st
 	struct id id;
 
 	*linked = data;
-	if (!slice_is(type, "beam.recording.success"))
+	if (!job_event_has_links(type))
 		return true;
 	/* If the data cannot be read, whoever sends it reports it. */
 	read = json_text_read_stored(call->arena, data, NULL);
@@ -38,6 +57,10 @@ bool job_event_links(struct call *call, struct slice type, struct slice data, st
 		/* Nobody has the credentials any more. */
 		if (links[asset.type].data == NULL)
 			links[asset.type] = SLICE("");
+	}
+	if (slice_is(type, "hls.recording.success")) {
+		*linked = live_linked(call->arena, read, links);
+		return true;
 	}
 	added = writer_begin(call->arena, false);
 	writer_text(&added, "recording_presigned_url", links[ASSET_ROOM_COMPOSITE]);

@@ -13,6 +13,8 @@
  *   report: joining,   stop            stop, then:      post_processing -
  *     sending                                           LET_GO
  *   report: done       completed, in each state: COMPLETED, ENDED; failed, if there is no file
+ *                      of a job that makes one
+ *   report: outputs    an output that is given up: GAVE_UP; all of them: failed
  *   report: broken     nobody holds it, in each state: RELEASED
  *   stop               failed          stopping,        -               -
  *                      BEAM_STOPPED    STOPPED
@@ -27,6 +29,10 @@
  *   time: lost         -               failed           -               -
  *   time: 3 s asked    -               REMOVE           REMOVE          -
  *   time: join         -               -                -               failed
+ *
+ * An external stream without a file leaves nothing to be joined: where it would be post_processing,
+ * it is completed. A live stream without a file is completed by `done` or by the time, because
+ * somebody has to end its playlist.
  *
  * A job that has failed takes one more report: done, of its last holder, completes it once.
  *
@@ -68,17 +74,6 @@ static void take_end(struct job *job, int64_t now)
 		job->stopped = now;
 }
 
-/* What is recorded ends here. The room may be recorded again. */
-static unsigned job_let_go(struct job *job, int64_t now)
-{
-	job->status = JOB_POST_PROCESSING;
-	job->joining = now;
-	job->asked = 0;
-	job->removes = job->shows_pause = false;
-	take_end(job, now);
-	return ACT_LET_GO | ACT_SEEN;
-}
-
 static unsigned job_end(struct job *job, enum job_status status, int64_t now)
 {
 	const unsigned acts = ACT_ENDED | (job_is_carried_out(job) ? ACT_LET_GO | ACT_SEEN : 0);
@@ -89,7 +84,22 @@ static unsigned job_end(struct job *job, enum job_status status, int64_t now)
 	take_end(job, now);
 	job->asked = job->interrupted = job->lost = 0;
 	job->wants_pause = job->shows_pause = job->removes = false;
+	for (size_t i = 0; i < job->output_count; i++)
+		job->outputs[i].sealed = SLICE("");
 	return acts;
+}
+
+/* What is recorded ends here. The room may be recorded again. */
+static unsigned job_let_go(struct job *job, int64_t now)
+{
+	if (job->type == JOB_EXTERNAL && !job_makes_file(job))
+		return job_end(job, JOB_COMPLETED, now) | ACT_COMPLETED;
+	job->status = JOB_POST_PROCESSING;
+	job->joining = now;
+	job->asked = 0;
+	job->removes = job->shows_pause = false;
+	take_end(job, now);
+	return ACT_LET_GO | ACT_SEEN;
 }
 
 static unsigned job_fail(struct job *job, enum job_reason reason, struct slice error, int64_t now)
@@ -211,14 +221,52 @@ static unsigned merge_media(struct job *job, const struct job_news *news)
 #define NO_SPACE_LEFT "no space left"
 #define NOTHING_RECORDED "Nothing was recorded."
 
+/* An external stream that is not recorded writes nothing. */
+static bool job_needs_space(const struct job *job)
+{
+	return job->type != JOB_EXTERNAL || job_makes_file(job);
+}
+
 /* A recorder that stops by itself says why only by its error. */
 static enum job_reason reason_of_report(const struct job *job, const struct work_report *report,
 					int64_t now)
 {
-	if (!report->has_space || slice_is(report->error, NO_SPACE_LEFT))
+	if ((!report->has_space && job_needs_space(job)) || slice_is(report->error, NO_SPACE_LEFT))
 		return JOB_NO_SPACE;
 	return job->started != 0 && now >= job->started + job->most ? JOB_MAX_DURATION
 								    : JOB_INTERNAL_ERROR;
+}
+
+/* Takes over what became of each output. One that is given up stays so. */
+static unsigned merge_outputs(struct job *job, const struct job_news *news)
+{
+	const struct work_report *report = news->report;
+	size_t failed = 0;
+	unsigned acts = 0;
+
+	for (size_t i = 0; i < job->output_count; i++) {
+		struct job_output *output = &job->outputs[i];
+
+		if (i < report->output_count && output->state != OUTPUT_FAILED) {
+			const struct output_report *told = &report->outputs[i];
+
+			if (told->state != output->state) {
+				output->state = told->state;
+				output->since = news->now;
+				acts |= ACT_CHANGED;
+				acts |= told->state == OUTPUT_FAILED ? ACT_GAVE_UP : 0;
+			}
+			if (!slice_equal(told->error, output->error)) {
+				output->error = told->error;
+				acts |= ACT_CHANGED;
+			}
+		}
+		failed += output->state == OUTPUT_FAILED;
+	}
+	if (failed > 0 && failed == job->output_count && job->status < JOB_STOPPING)
+		acts |= job_fail(job, JOB_MAX_RETRIES, SLICE("All outputs were given up."),
+				 news->now);
+	return acts;
 }
 
 static unsigned merge_report(struct job *job, const struct job_news *news)
@@ -243,6 +291,9 @@ static unsigned merge_report(struct job *job, const struct job_news *news)
 		job->error = report->error;
 		acts |= ACT_CHANGED;
 	}
+	acts |= merge_outputs(job, news);
+	if (!job->is_open)
+		return acts;
 	if (report->state == WORK_BROKEN)
 		return acts | job_release(job, news->now);
 	if (report->state == WORK_PAUSED && job->status == JOB_RUNNING && job->wants_pause &&
@@ -252,7 +303,8 @@ static unsigned merge_report(struct job *job, const struct job_news *news)
 		job->removes = false;
 		acts |= ACT_CHANGED | ACT_SEEN;
 	}
-	if (job->status < JOB_STOPPING && (work_rank(report->state) >= 2 || !report->has_space) &&
+	if (job->status < JOB_STOPPING &&
+	    (work_rank(report->state) >= 2 || (!report->has_space && job_needs_space(job))) &&
 	    (job->status == JOB_RUNNING || work_rank(report->state) >= 2)) {
 		acts |= job_ask_to_stop(job, news, reason_of_report(job, report, news->now));
 		if (!job->is_open)
@@ -263,15 +315,18 @@ static unsigned merge_report(struct job *job, const struct job_news *news)
 		job->removes = false;
 		acts |= ACT_CHANGED | ACT_SEEN;
 	}
-	if (job->status == JOB_STOPPING && work_rank(report->state) >= 3)
+	if (job->status == JOB_STOPPING && work_rank(report->state) >= 3) {
 		acts |= job_let_go(job, news->now) | ACT_CHANGED;
+		if (!job->is_open)
+			return acts;
+	}
 	/* It waits for room on its disk. */
 	if (job->status == JOB_POST_PROCESSING && report->state == WORK_JOINING &&
 	    !report->has_space) {
 		job->joining = news->now;
 		acts |= ACT_GREW;
 	}
-	if (report->state == WORK_DONE && report->file_count == 0 && job->type == JOB_RECORDING)
+	if (report->state == WORK_DONE && report->file_count == 0 && job_makes_file(job))
 		return acts | job_fail(job, JOB_INTERNAL_ERROR, SLICE(NOTHING_RECORDED), news->now);
 	if (report->state == WORK_DONE) {
 		job->error = SLICE("");
@@ -402,7 +457,10 @@ static unsigned merge_time(struct job *job, const struct job_news *news)
 		acts |= ACT_CHANGED | ACT_REMOVE;
 	}
 	if (job->status == JOB_POST_PROCESSING && job->is_open &&
-	    news->now >= job->joining + news->times->join)
+	    news->now >= job->joining + news->times->join && !job_makes_file(job))
+		acts |= job_end(job, JOB_COMPLETED, news->now) | ACT_COMPLETED;
+	else if (job->status == JOB_POST_PROCESSING && job->is_open &&
+		 news->now >= job->joining + news->times->join)
 		acts |= job_fail(
 			job, job->heard == WORK_SENDING ? JOB_UPLOAD_ERROR : JOB_INTERNAL_ERROR,
 			job->error.size > 0 ? job->error

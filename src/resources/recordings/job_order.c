@@ -6,9 +6,12 @@
 #include "base/text.h"
 #include "resources/asking.h"
 #include "resources/media/media_join.h"
+#include "resources/recordings/job_outputs.h"
 
 /* Milliseconds that a recorder may go on after maxDuration without an answer of the service. */
 #define UNTIL_LEEWAY 60000
+/* Milliseconds of a segment of a live stream. */
+#define SEGMENT_MS 2000
 
 struct slice job_identity(struct arena *arena, const struct job *job, uint32_t epoch)
 {
@@ -74,6 +77,38 @@ static bool write_join(struct call *call, const struct job *job, struct json_wri
 	return true;
 }
 
+/* What a live stream is made of. The title is for whoever watches it. */
+static void write_hls(const struct job *job, struct json_writer *body)
+{
+	writer_open(body, "hls", '{');
+	writer_plain(body, "key", job->live_key);
+	writer_integer(body, "segment_ms", SEGMENT_MS);
+	writer_integer(body, "window", job->live_window);
+	writer_text(body, "title", job->room_title.size > 0 ? job->room_title : job->room_name);
+	writer_close(body, '}');
+}
+
+/* Where an external stream is sent. Only whoever is to stream gets it. */
+static void write_rtmp(struct call *call, const struct job *job, struct json_writer *body)
+{
+	struct slice urls[JOB_OUTPUTS_MOST];
+
+	if (!job_outputs_open(call, job, urls))
+		return;
+	writer_open(body, "rtmp", '{');
+	writer_open(body, "urls", '[');
+	for (size_t i = 0; i < job->output_count; i++) {
+		writer_open(body, NULL, '{');
+		writer_text(body, "url", urls[i]);
+		if (job->outputs[i].state == OUTPUT_FAILED)
+			writer_flag(body, "given_up", true);
+		writer_close(body, '}');
+	}
+	writer_close(body, ']');
+	writer_integer(body, "give_up_ms", recording_times_of(call)->output);
+	writer_close(body, '}');
+}
+
 bool job_order_write(struct call *call, const struct job *job, struct json_writer *body,
 		     struct fault *fault)
 {
@@ -99,6 +134,11 @@ bool job_order_write(struct call *call, const struct job *job, struct json_write
 	if (job->is_test)
 		writer_flag(body, "test", true);
 	writer_close(body, '}');
+	if (job->type == JOB_LIVE)
+		write_hls(job, body);
+	if (job->type == JOB_EXTERNAL && job_wants(job) == WANT_RUN)
+		write_rtmp(call, job, body);
+	writer_flag(body, "file", job_makes_file(job));
 	writer_plain(body, "dir",
 		     slice_of(arena_text(call->arena, "%s/%s/%s", account,
 					 id_as_text(call->arena, &job->stored.parent).data,

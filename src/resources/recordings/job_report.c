@@ -16,6 +16,7 @@
 #include "resources/audit.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/job_order.h"
+#include "resources/recordings/job_outputs.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/recordings/recording_start.h"
 #include "resources/recordings/recording_storage.h"
@@ -107,6 +108,31 @@ static void read_files(struct arena *arena, const json_t *list, struct work_repo
 	}
 }
 
+static enum output_state report_output_state(const json_t *output)
+{
+	const struct slice text = text_of_json(json_object_get(output, "state"));
+	size_t state = 0;
+
+	while (state < OUTPUT_STATES - 1 && !slice_is(text, output_state_names[state]))
+		state++;
+	return (enum output_state)state;
+}
+
+static void read_outputs(struct arena *arena, const json_t *list, struct work_report *report)
+{
+	report->output_count = json_array_size(list);
+	report->outputs = arena_alloc(arena, (report->output_count + 1) * sizeof *report->outputs);
+	for (size_t i = 0; i < report->output_count; i++) {
+		const json_t *output = json_array_get(list, i);
+		const struct slice error = text_of_json(json_object_get(output, "error"));
+
+		report->outputs[i] = (struct output_report){
+			.state = report_output_state(output),
+			.error = error.data == NULL ? SLICE("") : error,
+		};
+	}
+}
+
 static void read_work(struct report *report, const json_t *object, struct reported_work *work)
 {
 	const struct slice media = text_of_json(json_object_get(object, "media_at"));
@@ -130,6 +156,7 @@ static void read_work(struct report *report, const json_t *object, struct report
 		read->error = SLICE("");
 	read_gaps(report->call->arena, json_object_get(object, "gaps"), read);
 	read_files(report->call->arena, json_object_get(object, "files"), read);
+	read_outputs(report->call->arena, json_object_get(object, "outputs"), read);
 }
 
 /* Each run parses the body anew, because the check cleans it. */
@@ -251,6 +278,15 @@ static void check_files(struct report *report, const struct job *job, struct wor
 	}
 }
 
+/* What is stored and shown has no key of a stream. */
+static void clean_errors(struct report *report, const struct job *job, struct work_report *told)
+{
+	told->error = job_outputs_clean(report->call, job, told->error);
+	for (size_t i = 0; i < told->output_count; i++)
+		told->outputs[i].error = job_outputs_clean(report->call, job,
+							   told->outputs[i].error);
+}
+
 static void note_back(struct report *report)
 {
 	struct call *call = report->call;
@@ -288,6 +324,7 @@ static bool merge_work(struct report *report, struct reported_work *work, bool i
 	if (job->stored.value.data == NULL)
 		return true;
 	check_files(report, job, &work->report);
+	clean_errors(report, job, &work->report);
 	was_lost = job->lost != 0;
 	recorded = job_recorded(job);
 	if (job->is_open && !work_load(call, job, reading, &work->work, fault))
@@ -488,6 +525,14 @@ static bool take_work(struct report *report, const struct work *found, struct fa
 					   .boot = report->recorder.boot,
 					   .folder = report->recorder.folder };
 	const struct job_news news = { .type = NEWS_TAKEN, .now = call->now, .report = &taken };
+	/* The secret of the account is gone with whose key the addresses were sealed. */
+	const struct job_news lost = { .type = NEWS_FAILED,
+				       .now = call->now,
+				       .reason = JOB_INTERNAL_ERROR,
+				       .error = SLICE(
+					       "The addresses can no longer be read, because "
+					       "a secret of the account was removed.") };
+	struct slice urls[JOB_OUTPUTS_MOST];
 	struct job_room room;
 	struct work work;
 	struct job job;
@@ -504,6 +549,8 @@ static bool take_work(struct report *report, const struct work *found, struct fa
 	/* Another recorder may have taken it meanwhile. */
 	if (work.stored.value.data == NULL || work.lease != 0)
 		return true;
+	if (job_wants(&job) == WANT_RUN && !job_outputs_open(call, &job, urls))
+		return job_apply(call, &job, &work, &lost, &acts, fault);
 	/* The first order has the look as it is now. */
 	if (job_wants(&job) != WANT_STOP && !recording_follow(call, &job, &is_ordered, fault))
 		return false;
@@ -620,9 +667,10 @@ static bool may_be_saved(const struct report *report, const struct reported_work
 {
 	const struct job *job = &work->job;
 
-	return job->status == JOB_FAILED && !job->is_saved && holds(report, job) &&
-	       work->report.epoch == job->epoch && work->report.state != WORK_BROKEN &&
-	       job->media != 0 && report->call->now < job->ended + SAVED_FOR;
+	return job->status == JOB_FAILED && !job->is_saved && job_makes_file(job) &&
+	       holds(report, job) && work->report.epoch == job->epoch &&
+	       work->report.state != WORK_BROKEN && job->media != 0 &&
+	       report->call->now < job->ended + SAVED_FOR;
 }
 
 /* True if nothing of the job is to stay in the folder: it was sent, or is too old to be. */

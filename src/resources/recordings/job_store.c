@@ -16,6 +16,7 @@
 #include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_folder.h"
 #include "resources/recordings/recording_storage.h"
+#include "resources/stored/gone_file.h"
 #include "resources/stored/room_record.h"
 
 const struct recording_times *recording_times_of(const struct call *call)
@@ -140,9 +141,20 @@ static bool add_assets(struct call *call, struct job *job, const struct work_rep
 	return true;
 }
 
+/* Returns the outputs that are given up, a bit for each. */
+static unsigned outputs_given_up(const struct job *job)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < job->output_count; i++)
+		bits |= job->outputs[i].state == OUTPUT_FAILED ? 1U << i : 0;
+	return bits;
+}
+
 bool job_apply(struct call *call, struct job *job, struct work *work, const struct job_news *news,
 	       unsigned *acts, struct fault *fault)
 {
+	const unsigned given_up = outputs_given_up(job);
 	const enum job_status before = job->status;
 	const uint64_t recorded = job_recorded(job);
 	struct asset *assets = NULL;
@@ -159,7 +171,13 @@ bool job_apply(struct call *call, struct job *job, struct work *work, const stru
 	    !add_assets(call, job, news->report, &assets, &asset_count, fault))
 		return false;
 	if (!job_put(call, job, fault) || !count_acts(call, job, before, *acts, fault) ||
-	    !job_note(call, job, *acts, assets, asset_count, fault))
+	    !job_note(call, job, *acts, outputs_given_up(job) & ~given_up, assets, asset_count,
+		      fault))
+		return false;
+	/* It can be seen for a while yet. */
+	if ((*acts & ACT_LET_GO) != 0 && job->live_key.size > 0 &&
+	    !gone_file_add_live(call, job, GONE_BY_RETENTION,
+				job->stopped + recording_times_of(call)->live, fault))
 		return false;
 	if ((*acts & ACT_STARTED) != 0)
 		recorders_count_started(call->environment->recorders, call->now - job->created);

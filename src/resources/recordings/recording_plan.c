@@ -11,6 +11,10 @@
 #define WIDTH_USUAL 1280
 #define HEIGHT_USUAL 720
 #define FPS 25
+/* Segments in the playlist of a live stream. */
+#define WINDOW_USUAL 6
+#define WINDOW_LEAST 3
+#define WINDOW_MOST 100
 #define AUDIO_KBPS 96
 /* The bit rate of a picture of the usual size, and its bounds for others. */
 #define VIDEO_KBPS_USUAL 1500
@@ -28,18 +32,24 @@
 
 static void not_enforced_add(struct recording_plan *plan, const char *member)
 {
+	for (size_t i = 0; i < plan->not_enforced_count; i++) {
+		if (strcmp(plan->not_enforced[i], member) == 0)
+			return;
+	}
 	if (plan->not_enforced_count < RECORDING_NOT_ENFORCED_MOST)
 		plan->not_enforced[plan->not_enforced_count++] = member;
 }
 
 /* ---- the destination ---- */
 
-/* A destination has its members in one object, the configuration of recordings in two. */
+/* A destination has its members in one object, the configuration of recordings and the destination
+ * of a live stream in two. */
 struct destination {
 	struct slice name; /* data NULL if there is none */
 	const json_t *outer, *inner;
 };
 
+/* A member of the destination itself, or else of the object in it. */
 static const json_t *destination_member(const struct destination *of, const char *name)
 {
 	const json_t *member = json_object_get(of->outer, name);
@@ -67,10 +77,16 @@ static struct destination destination_of_config(const json_t *config)
 	};
 }
 
+static const char *const destination_kinds[JOB_TYPES] = {
+	[JOB_RECORDING] = "recordings",
+	[JOB_LIVE] = "live streams (hlsDestinations)",
+	[JOB_EXTERNAL] = "external streams (rtmpDestinations)",
+};
+
 static bool destination_find(const struct recording_sources *sources, struct slice name,
 			     struct destination *found, struct fault *fault)
 {
-	json_t *map = sources->browser_recordings, *value;
+	json_t *map = sources->destinations, *value;
 	const char *key;
 
 	*found = (struct destination){ .name = { NULL, 0 } };
@@ -85,15 +101,20 @@ static bool destination_find(const struct recording_sources *sources, struct sli
 				    "is required, because the template has several");
 	json_object_foreach(map, key, value) {
 		if (name.data == NULL || slice_is(name, key)) {
-			*found = (struct destination){ slice_of(key), value, NULL };
+			*found = (struct destination){
+				slice_of(key),
+				value,
+				sources->type == JOB_LIVE ? json_object_get(value, "recording")
+							  : NULL,
+			};
 			return true;
 		}
 	}
 	return name.data == NULL ||
 	       fault_member(fault, FAULT_INVALID_BODY, NULL, "/destination",
-			    "must be a destination of the room's template for recordings, got "
-			    "\"%.*s\"",
-			    (int)text_cut(name, 64).size, name.data);
+			    "must be a destination of the room's template for %s, got \"%.*s\"",
+			    destination_kinds[sources->type], (int)text_cut(name, 64).size,
+			    name.data);
 }
 
 bool recording_plan_role(const struct recording_sources *sources, struct slice destination,
@@ -108,7 +129,7 @@ bool recording_plan_role(const struct recording_sources *sources, struct slice d
 	    (slice_equal(config.name, destination) ||
 	     (config.name.size == 0 && destination.size == 0)))
 		found = config;
-	json_object_foreach(sources->browser_recordings, key, value) {
+	json_object_foreach(sources->destinations, key, value) {
 		if (found.outer == NULL && slice_is(destination, key))
 			found = (struct destination){ slice_of(key), value, NULL };
 	}
@@ -130,7 +151,7 @@ struct slice recording_plan_starting(const struct recording_sources *sources)
 		if (json_is_true(destination_member(&config, "autoStart")))
 			first = config.name;
 	}
-	json_object_foreach(sources->browser_recordings, key, value) {
+	json_object_foreach(sources->destinations, key, value) {
 		if (json_is_true(json_object_get(value, "autoStart")) &&
 		    (first.data == NULL || slice_compare(slice_of(key), first) < 0))
 			first = slice_of(key);
@@ -210,6 +231,81 @@ static void plan_picture(struct recording_plan *plan, const struct destination *
 	plan->audio_kbps = AUDIO_KBPS;
 }
 
+/* ---- streams ---- */
+
+/* A member of a body, or else a member of the destination. */
+static bool plan_flag(const json_t *sent, const json_t *member)
+{
+	return sent != NULL ? json_is_true(sent) : json_is_true(member);
+}
+
+static void plan_live(struct recording_plan *plan, const struct destination *destination,
+		      const json_t *body)
+{
+	const json_t *of = destination->outer, *sent = json_object_get(body, "recording");
+	const json_t *recording = json_object_get(of, "recording");
+	const json_t *layers = json_object_get(of, "layers"), *layer = json_array_get(layers, 0);
+	const json_int_t window = json_integer_value(json_object_get(of, "numPlaylistSegments"));
+	const json_int_t fps = json_integer_value(json_object_get(of, "videoFrameRate"));
+	static const char *const unknown[] = { "enableMetadataInsertion", "enableStaticUrl" };
+
+	plan->window = (uint32_t)between(window > 0 ? window : WINDOW_USUAL, WINDOW_LEAST,
+					 WINDOW_MOST);
+	if (window > WINDOW_MOST)
+		not_enforced_add(plan, "numPlaylistSegments");
+	plan->has_vod = plan_flag(json_object_get(sent, "hls_vod"),
+				  json_object_get(recording, "hlsVod"));
+	plan->has_single_file = plan_flag(json_object_get(sent, "single_file_per_layer"),
+					  json_object_get(recording, "singleFilePerLayer"));
+	/* There is one layer, whose bit rates follow from its size; and a file instead of a
+	 * playlist of what was recorded. */
+	if (json_array_size(layers) > 1 || json_object_get(layer, "videoBitrate") != NULL ||
+	    json_object_get(layer, "audioBitrate") != NULL ||
+	    json_array_size(json_object_get(recording, "layers")) > 0)
+		not_enforced_add(plan, "layers");
+	if (plan->has_vod)
+		not_enforced_add(plan, "room-vod");
+	if (slice_is(text_of_json(json_object_get(of, "playlistType")), "event"))
+		not_enforced_add(plan, "playlistType");
+	for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+		if (json_is_true(json_object_get(of, unknown[i])))
+			not_enforced_add(plan, unknown[i]);
+	}
+	if (fps != 0 && fps != FPS)
+		not_enforced_add(plan, "videoFrameRate");
+	if (json_object_size(json_object_get(recording, "thumbnails")) > 0)
+		not_enforced_add(plan, "thumbnails");
+	if (json_is_true(json_object_get(recording, "enableZipUpload")))
+		not_enforced_add(plan, "enableZipUpload");
+}
+
+static bool plan_external(struct recording_plan *plan, const struct destination *destination,
+			  const json_t *body, struct fault *fault)
+{
+	const json_t *sent = json_object_get(body, "rtmp_urls");
+	const json_t *of = json_object_get(destination->outer, "rtmpUrls");
+
+	plan->are_addresses_sent = json_array_size(sent) > 0;
+	plan->addresses = plan->are_addresses_sent ? sent : of;
+	plan->has_recording = plan_flag(json_object_get(body, "recording"),
+					json_object_get(destination->outer, "recordingEnabled"));
+	if (json_array_size(plan->addresses) == 0)
+		return fault_member(
+			fault, FAULT_INVALID_BODY, NULL, "/rtmp_urls", "is required, because %s",
+			destination->name.data != NULL ? "the destination has no address"
+						       : "the template has no destination");
+	for (size_t i = 0; !plan->are_addresses_sent && i < json_array_size(of); i++) {
+		struct stream_address address;
+
+		if (!stream_address_parse(text_of_json(json_array_get(of, i)), &address))
+			return fault_member(fault, FAULT_INVALID_BODY, NULL, "/destination",
+					    "has something in rtmpUrls that is no rtmp or rtmps "
+					    "URL: number %zu",
+					    i + 1);
+	}
+	return true;
+}
+
 /* ---- all ---- */
 
 /* Returns a member of the destination in seconds, held to its bounds. */
@@ -253,18 +349,29 @@ bool recording_plan_make(struct arena *arena, const struct recording_sources *so
 			 const json_t *body, struct recording_plan *plan, struct fault *fault)
 {
 	const json_t *transcription = json_object_get(body, "transcription");
-	struct destination destination;
+	const struct slice name = text_of_json(json_object_get(body, "destination"));
+	struct destination destination = { .name = { NULL, 0 } }, picture;
 
 	*plan = (struct recording_plan){
 		.audio_only = json_is_true(json_object_get(body, "audio_only")),
 	};
-	if (!destination_find(sources, text_of_json(json_object_get(body, "destination")),
-			      &destination, fault))
+	/* Whoever sends addresses needs no destination. */
+	if ((name.data != NULL || json_array_size(json_object_get(body, "rtmp_urls")) == 0) &&
+	    !destination_find(sources, name, &destination, fault))
 		return false;
 	plan->destination = destination.name.data == NULL ? SLICE("")
 							  : arena_copy(arena, destination.name);
 	plan->starts_by_itself = json_is_true(destination_member(&destination, "autoStart"));
-	plan_picture(plan, &destination, json_object_get(body, "resolution"));
+	picture = destination;
+	if (sources->type == JOB_LIVE) {
+		plan_live(plan, &destination, body);
+		picture.outer = json_array_get(json_object_get(destination.outer, "layers"), 0);
+		picture.inner = NULL;
+	} else if (sources->type == JOB_EXTERNAL &&
+		   !plan_external(plan, &destination, body, fault)) {
+		return false;
+	}
+	plan_picture(plan, &picture, json_object_get(body, "resolution"));
 	/* 0 is what many clients send for a value that they do not set. */
 	plan->duration_most = json_integer_value(destination_member(&destination, "maxDuration")) ==
 					      0

@@ -4,12 +4,17 @@
 #include "resources/recordings/recording_start.h"
 
 #include "accounts/accounts.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "resources/media/media_join.h"
+#include "resources/recordings/job_outputs.h"
 #include "resources/recordings/recording_plan.h"
 #include "resources/recordings/recording_storage.h"
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
+
+/* Bytes of the key in the address of a live stream. */
+#define LIVE_KEY_BYTES 16
 
 /* Returns whom people with the role hear. */
 static json_t *subscribed_of(struct call *call, const struct template_record *template,
@@ -22,31 +27,37 @@ static json_t *subscribed_of(struct call *call, const struct template_record *te
 	return subscribed != NULL ? subscribed : arena_json(call->arena, json_array());
 }
 
-/* Returns what the template says about recordings, but for the subscriptions. */
-static struct recording_sources destinations_of(struct call *call,
-						const struct template_record *template)
+/* Returns what the template says, but for the subscriptions. */
+static struct recording_sources sources_of(struct call *call,
+					   const struct template_record *template,
+					   enum job_type type)
 {
+	static const char *const maps[JOB_TYPES] = {
+		[JOB_RECORDING] = "browserRecordings",
+		[JOB_LIVE] = "hlsDestinations",
+		[JOB_EXTERNAL] = "rtmpDestinations",
+	};
+
 	return (struct recording_sources){
-		.config = template_recordings(call, template),
-		.browser_recordings =
-			json_object_get(template_part_document(call, template, PART_DESTINATIONS),
-					"browserRecordings"),
+		.type = type,
+		.config = type == JOB_RECORDING ? template_recordings(call, template) : NULL,
+		.destinations = json_object_get(
+			template_part_document(call, template, PART_DESTINATIONS), maps[type]),
 	};
 }
 
-static struct recording_sources sources_of(struct call *call,
-					   const struct template_record *template)
+/* Returns an object of the template's roles: whom each hears. */
+static json_t *subscriptions_of(struct call *call, const struct template_record *template)
 {
-	struct recording_sources sources = destinations_of(call, template);
+	json_t *subscriptions = arena_json(call->arena, json_object());
 
-	sources.subscriptions = arena_json(call->arena, json_object());
 	for (size_t i = 0; i < template->role_count; i++) {
 		const struct template_role *role = &template->roles[i];
 
-		json_object_set(sources.subscriptions, arena_copy(call->arena, role->name).data,
+		json_object_set(subscriptions, arena_copy(call->arena, role->name).data,
 				subscribed_of(call, template, role));
 	}
-	return sources;
+	return subscriptions;
 }
 
 /* Finds whom the recording hears. If the destination or its role is gone, those are seen and heard
@@ -54,7 +65,7 @@ static struct recording_sources sources_of(struct call *call,
 static struct slice roles_now(struct call *call, const struct template_record *template,
 			      const struct job *job)
 {
-	const struct recording_sources sources = destinations_of(call, template);
+	const struct recording_sources sources = sources_of(call, template, job->type);
 	struct slice role;
 	size_t place;
 
@@ -99,9 +110,10 @@ bool recording_follow(struct call *call, struct job *job, bool *has_changed, str
 	return true;
 }
 
-json_t *recording_starting(struct call *call, const struct template_record *template)
+json_t *recording_starting(struct call *call, const struct template_record *template,
+			   enum job_type type)
 {
-	const struct recording_sources sources = sources_of(call, template);
+	const struct recording_sources sources = sources_of(call, template, type);
 	const struct slice name = recording_plan_starting(&sources);
 	json_t *body;
 
@@ -121,20 +133,63 @@ static struct slice names_text(struct arena *arena, const char *const *names, si
 	return json_as_text(arena, list);
 }
 
-bool recording_fill(struct call *call, const struct recorded_room *in, const json_t *body,
-		    struct job *job, struct fault *fault)
+/* Fills what only streams have. */
+static bool fill_stream(struct call *call, const struct recording_plan *plan, struct job *job,
+			struct slice **urls, struct fault *fault)
 {
-	const struct recording_sources sources = sources_of(call, in->template);
+	unsigned char key[LIVE_KEY_BYTES];
+
+	*urls = NULL;
+	job->has_vod = plan->has_vod;
+	job->has_single_file = plan->has_single_file;
+	job->has_recording = plan->has_recording;
+	job->live_window = plan->window;
+	if (job->type == JOB_LIVE) {
+		clock_random(call->environment->clock, key, sizeof key);
+		job->live_key = text_base64url(call->arena,
+					       (struct slice){ (const char *)key, sizeof key });
+	}
+	if (job->type != JOB_EXTERNAL)
+		return true;
+	for (size_t i = 0; i < json_array_size(plan->addresses); i++) {
+		if (!output_address_is_allowed(call,
+					       text_of_json(json_array_get(plan->addresses, i))))
+			return fault_member(fault, FAULT_INVALID_BODY, NULL,
+					    plan->are_addresses_sent
+						    ? arena_text(call->arena, "/rtmp_urls/%zu", i)
+						    : "/destination",
+					    "address not allowed");
+	}
+	if (!job_outputs_fill(call, plan->addresses, job))
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	if (plan->are_addresses_sent) {
+		*urls = arena_alloc(call->arena, job->output_count * sizeof **urls);
+		for (size_t i = 0; i < job->output_count; i++)
+			(*urls)[i] = text_of_json(json_array_get(plan->addresses, i));
+	}
+	return true;
+}
+
+/* A live stream is in the folder, whatever becomes of its file. */
+static bool job_needs_folder(const struct job *job, const json_t *upload)
+{
+	return job->type == JOB_LIVE || (upload == NULL && job_makes_file(job));
+}
+
+bool recording_fill(struct call *call, const struct recorded_room *in, const json_t *body,
+		    struct job *job, struct slice **urls, struct fault *fault)
+{
+	struct recording_sources sources = sources_of(call, in->template, job->type);
 	const struct slice address = text_of_json(json_object_get(body, "meeting_url"));
 	const bool is_live = in->live->stored.value.data != NULL;
 	const struct recording_rules *rules = &in->template->rules;
 	const json_t *upload = storage_of_room(call, in->room, in->template);
 	struct recording_plan plan;
 
+	sources.subscriptions = subscriptions_of(call, in->template);
 	if (!recording_plan_make(call->arena, &sources, body, &plan, fault))
 		return false;
 	job->stored.parent = in->room->id;
-	job->type = JOB_RECORDING;
 	job->session = is_live ? in->live->session : kind_only_id;
 	job->template_id = in->template->id;
 	job->room_name = in->room->name;
@@ -158,9 +213,13 @@ bool recording_fill(struct call *call, const struct recorded_room *in, const jso
 	job->empty_most = (int64_t)plan.patience * 1000;
 	job->presign_seconds = plan.link_seconds;
 	job->not_enforced = names_text(call->arena, plan.not_enforced, plan.not_enforced_count);
-	/* The parts of what goes to object storage may be anywhere before. */
-	job->storage = upload == NULL ? SLICE("") : storage_kept(call, upload);
-	job->folder = upload == NULL ? recordings_folder_id(call) : SLICE("");
+	if (!fill_stream(call, &plan, job, urls, fault))
+		return false;
+	if (upload != NULL && job_makes_file(job))
+		job->storage = storage_kept(call, upload);
+	/* Without one, anybody may have the parts. */
+	if (job_needs_folder(job, upload))
+		job->folder = recordings_folder_id(call);
 	return true;
 }
 
@@ -191,18 +250,21 @@ static uint64_t account_bytes_most(const struct call *call)
 	return most;
 }
 
-bool recording_check_storage(struct call *call, const struct recorded_room *in, struct fault *fault)
+bool job_check_storage(struct call *call, const struct recorded_room *in, const struct job *job,
+		       struct fault *fault)
 {
 	const struct recordings *recordings = call->environment->recordings;
-	const json_t *upload = storage_of_room(call, in->room, in->template);
+	const json_t *upload =
+		job_makes_file(job) ? storage_of_room(call, in->room, in->template) : NULL;
 	const char *problem = upload == NULL ? NULL : storage_problem(call, upload);
-	const uint64_t most = account_bytes_most(call);
+	const uint64_t most = job_makes_file(job) ? account_bytes_most(call) : 0;
+	const bool needs_folder = job_needs_folder(job, upload);
 	struct jobs jobs;
 
 	if (problem != NULL)
 		return fault_explain(fault, FAULT_CONFLICT,
 				     "This storage cannot be used for recordings", "%s", problem);
-	if (upload == NULL && (recordings == NULL || recordings->folder == NULL))
+	if (needs_folder && (recordings == NULL || recordings->folder == NULL))
 		return fault_explain(fault, FAULT_CONFLICT, "No storage for recordings",
 				     "the service has no folder; start it with --recordings DIR");
 	if (most > 0 && !jobs_load(call, STORE_TO_SHOW, &jobs, fault))
@@ -212,7 +274,7 @@ bool recording_check_storage(struct call *call, const struct recorded_room *in, 
 				     "this account may have %llu GB",
 				     (unsigned long long)(most / 1000000000));
 	/* A recorder gives the folder its id. */
-	return upload != NULL || recordings_folder_id(call).size > 0 ||
+	return !needs_folder || recordings_folder_id(call).size > 0 ||
 	       fault_explain(fault, FAULT_CONFLICT, "No recorder is installed",
 			     "no recorder has this folder: run anteroom record with the folder of "
 			     "serve --recordings");

@@ -1,9 +1,13 @@
-/* Starts, stops, pauses and shows recordings. See resources/recordings/recordings.h.
+/* Starts, stops, pauses and shows recordings and streams; the row of a route says of which type.
+ * See resources/recordings/recordings.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/recordings/recordings.h"
 
+#include <string.h>
+
 #include "accounts/token.h"
+#include "base/json_text.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
@@ -23,32 +27,48 @@
 #include "resources/recordings/recording_start.h"
 #include "resources/templates/template_parts.h"
 
-/* What a role needs, besides the powers of a moderator, to record. */
-#define PERMISSION "browserRecording"
-/* Milliseconds in which people inside start at most one recording of the room. */
+/* Milliseconds in which people inside start at most one job of a type in the room. */
 #define STARTS_APART 10000
+/* Jobs of the room that are read for it: one of each type, and some that programs started. */
+#define STARTS_READ 8
 
-static bool is_not_found(struct fault *fault)
+static enum job_type type_of(const struct call *call)
 {
-	return fault_set(fault, FAULT_NOT_FOUND, "recording not found");
+	return (enum job_type)call->route->job_type;
+}
+
+static bool is_not_found(const struct call *call, struct fault *fault)
+{
+	static const char *const messages[JOB_TYPES] = {
+		[JOB_RECORDING] = "recording not found",
+		[JOB_LIVE] = "live stream not found",
+		[JOB_EXTERNAL] = "external stream not found",
+	};
+
+	return fault_set(fault, FAULT_NOT_FOUND, "%s", messages[type_of(call)]);
 }
 
 /* ---- who calls ---- */
 
-/* Returns true if the role of a caller from inside may record. */
-static bool role_may_record(struct arena *arena, const json_t *role, struct fault *fault)
+/* Returns true if the role of a caller from inside may start jobs of this type. A stream that is
+ * recorded along needs the permission to record, too, unless it is a live stream. */
+static bool role_may_record(struct arena *arena, const json_t *role, enum job_type type,
+			    bool records, struct fault *fault)
 {
-	const char *lacks = media_lacks_to_start(role, PERMISSION);
+	const char *lacks = media_lacks_to_start(role, job_permissions[type]);
 
+	if (type == JOB_EXTERNAL && records && (lacks == NULL || strcmp(lacks, "moderator") == 0) &&
+	    media_lacks_to_start(role, job_permissions[JOB_RECORDING]) != NULL)
+		lacks = media_lacks_to_start(role, job_permissions[JOB_RECORDING]);
 	return lacks == NULL ||
 	       fault_explain(fault, FAULT_FORBIDDEN,
 			     arena_text(arena, "Missing permission %s", lacks), "%s", lacks);
 }
 
-static bool caller_may_record(const struct call *call, struct fault *fault)
+static bool caller_may_record(const struct call *call, bool records, struct fault *fault)
 {
-	return !call->view->is_inside ||
-	       role_may_record(call->arena, call->view->role_document, fault);
+	return !call->view->is_inside || role_may_record(call->arena, call->view->role_document,
+							 type_of(call), records, fault);
 }
 
 /* Returns the peer who calls from inside; empty for a program. */
@@ -85,7 +105,7 @@ static bool load_reader(struct call *call, const struct load *load, struct fault
 		role < view->template.role_count
 			? template_role_document(call, &view->template, &view->template.roles[role])
 			: NULL,
-		fault);
+		type_of(call), false, fault);
 }
 
 static const struct read reads_of_reader[] = { READS_END };
@@ -111,15 +131,15 @@ static bool load_of_path(struct call *call, const struct load *load, struct faul
 			return false;
 		if (call->asking != NULL && !call->asking->is_done)
 			return true;
-		if (!caller_may_record(call, fault))
+		if (!caller_may_record(call, false, fault))
 			return false;
 	}
 	if (id_parse(call->parameters[0], &id) &&
 	    !job_load(call, &id, load_reading(call, load), job, fault))
 		return false;
-	return (job->stored.value.data != NULL && job->type == JOB_RECORDING &&
+	return (job->stored.value.data != NULL && job->type == type_of(call) &&
 		caller_sees_room(call, &job->stored.parent)) ||
-	       is_not_found(fault);
+	       is_not_found(call, fault);
 }
 
 static const struct read reads_of_path[] = { READ_BY_ID(kind_job), READS_END };
@@ -127,22 +147,23 @@ const struct loading load_recording = { .load = load_of_path, .reads = reads_of_
 
 /* ---- responses ---- */
 
-/* Writes a recording as the caller sees it: in a list, a program gets it without its files. */
+/* Writes a job as the caller sees it: in a list, a program gets it without its files. urls: as in
+ * job_write. */
 static bool write_recording(struct call *call, struct json_writer *body, const struct job *job,
-			    bool is_in_list, struct fault *fault)
+			    const struct slice *urls, bool is_in_list, struct fault *fault)
 {
 	struct asset *assets = NULL;
 	size_t n = 0;
 
 	if (call->app_token != NULL) {
-		job_write_inside(body, job);
+		job_write_inside(call, body, job);
 		return true;
 	}
 	if (!is_in_list && !assets_of_job(call, &job->stored.id, &assets, &n, fault))
 		return false;
 	if (!is_in_list && assets == NULL)
 		assets = arena_zero(call->arena, sizeof *assets);
-	job_write(call, body, job, is_in_list ? NULL : assets, n);
+	job_write(call, body, job, is_in_list ? NULL : assets, n, urls);
 	return true;
 }
 
@@ -150,20 +171,43 @@ static bool answer_recording(struct call *call, const struct job *job, struct fa
 {
 	struct json_writer body = writer_begin(call->arena, false);
 
-	return write_recording(call, &body, job, false, fault) &&
+	return write_recording(call, &body, job, NULL, false, fault) &&
 	       call_answer(call, writer_end(&body));
 }
 
-/* Answers a call about the recording of a room: {"data":[...]}. */
-static bool answer_of_room(struct call *call, const struct job *job, struct fault *fault)
+/* Answers a start. Addresses are shown as they were sent; when the response is repeated for an
+ * Idempotency-Key, it lacks them. */
+static bool answer_start(struct call *call, const struct job *job, const struct slice *urls,
+			 struct fault *fault)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+	struct json_writer masked = writer_begin(call->arena, false);
+	json_t *kept;
+
+	if (!write_recording(call, &body, job, urls, false, fault))
+		return false;
+	if (urls != NULL && call->app_token == NULL) {
+		job_write(call, &masked, job, arena_zero(call->arena, sizeof(struct asset)), 0,
+			  NULL);
+		kept = json_text_read_stored(call->arena, writer_end(&masked), NULL);
+		json_object_del(kept, "rtmp_urls");
+		call_keep_instead(call, json_as_text(call->arena, kept));
+	}
+	return call_answer(call, writer_end(&body));
+}
+
+/* Answers a call about the jobs of a room: {"data":[...]}. */
+static bool answer_of_room(struct call *call, const struct job *jobs, size_t n, struct fault *fault)
 {
 	struct json_writer body = writer_begin(call->arena, false);
 
 	writer_open(&body, "data", '[');
-	writer_open(&body, NULL, '{');
-	if (!write_recording(call, &body, job, false, fault))
-		return false;
-	writer_close(&body, '}');
+	for (size_t i = 0; i < n; i++) {
+		writer_open(&body, NULL, '{');
+		if (!write_recording(call, &body, &jobs[i], NULL, false, fault))
+			return false;
+		writer_close(&body, '}');
+	}
 	writer_close(&body, ']');
 	return call_answer(call, writer_end(&body));
 }
@@ -216,12 +260,12 @@ static bool add_recordings(struct list *list, const struct store_record *records
 
 		if (!record_read(&job_table, call->arena, &records[i], &job, fault))
 			return false;
-		if (job.type != JOB_RECORDING ||
+		if (job.type != type_of(call) ||
 		    (filter->has_session && id_compare(&job.session, &filter->session) != 0) ||
 		    (filter->status.data != NULL &&
 		     !slice_is(filter->status, job_status_names[job.status])))
 			continue;
-		if (!write_recording(call, &body, &job, true, fault))
+		if (!write_recording(call, &body, &job, NULL, true, fault))
 			return false;
 		list_add_item(list, &job.stored.id);
 		call_part(call, writer_end(&body));
@@ -240,11 +284,11 @@ bool recordings_list(struct call *call, struct fault *fault)
 
 /* ---- start ---- */
 
-/* People inside start one recording of the room in ten seconds. */
+/* People inside start one job of a type in the room in ten seconds. */
 static bool check_pace(struct call *call, struct fault *fault)
 {
 	const struct id room = call->view->room.id;
-	struct store_record records[JOB_TYPES + 1];
+	struct store_record records[STARTS_READ];
 	struct store_page page = {
 		.order = STORE_NEWEST_FIRST,
 		.parent = &room,
@@ -260,7 +304,7 @@ static bool check_pace(struct call *call, struct fault *fault)
 	for (size_t i = 0; i < page.count; i++) {
 		if (!record_read(&job_table, call->arena, &records[i], &job, fault))
 			return false;
-		if (job.type != JOB_RECORDING || job.created + STARTS_APART <= call->now)
+		if (job.type != type_of(call) || job.created + STARTS_APART <= call->now)
 			continue;
 		(void)fault_set(fault, FAULT_TOO_MANY, NULL);
 		fault->retry_after =
@@ -275,13 +319,19 @@ bool recording_start(struct call *call, struct fault *fault)
 	const struct live_view *view = call->view;
 	struct template_record template;
 	const struct recorded_room in = { &view->room, &template, &view->live };
+	struct slice *urls = NULL;
 	struct job job = {
+		.type = type_of(call),
 		.started_by = caller_peer(call),
 		.started_name = view->is_inside ? view->caller.name : SLICE(""),
 		.start_actor = audit_caller_text(call),
 	};
 
-	if (!caller_may_record(call, fault))
+	/* Nobody inside chooses where a call is sent. */
+	if (view->is_inside && json_array_size(call_member(call, "rtmp_urls")) > 0)
+		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/rtmp_urls",
+				    "not from inside the room");
+	if (!caller_may_record(call, json_is_true(call_member(call, "recording")), fault))
 		return false;
 	if (view->is_inside && call_member(call, "test") != NULL)
 		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/test",
@@ -292,7 +342,9 @@ bool recording_start(struct call *call, struct fault *fault)
 		template = view->template;
 	else if (!template_load(call, &view->room.template_id, &template, fault))
 		return false;
-	if (!recording_fill(call, &in, call->body, &job, fault))
+	/* A destination may have it recorded, too. */
+	if (!recording_fill(call, &in, call->body, &job, &urls, fault) ||
+	    !caller_may_record(call, job.has_recording, fault))
 		return false;
 	if (call->environment->live != LIVE_ON)
 		return fault_detail(fault, FAULT_CANNOT, "--live watch");
@@ -301,12 +353,12 @@ bool recording_start(struct call *call, struct fault *fault)
 	if (!job.is_test && live_peers(&view->live) == 0)
 		return fault_set(fault, FAULT_CONFLICT, "Nobody is in the room");
 	if (!job_check_running(call, &job, fault) || !job_check_numbers(call, &job, fault) ||
-	    !recording_check_storage(call, &in, fault) ||
+	    !job_check_storage(call, &in, &job, fault) ||
 	    !recorders_check_start(call, &job, fault) || !check_pace(call, fault) ||
 	    !job_begin(call, &job, fault))
 		return false;
 	live_want(call, &view->room.id, ROOM_NOTIFY_JOBS);
-	return answer_recording(call, &job, fault);
+	return answer_start(call, &job, urls, fault);
 }
 
 /* ---- stop, pause, resume ---- */
@@ -314,25 +366,62 @@ bool recording_start(struct call *call, struct fault *fault)
 typedef bool job_ask(struct call *call, struct job *job, struct slice peer, bool *is_refused,
 		     struct fault *fault);
 
-/* Finds the recording that holds the room of the path, and asks for it. One that has stopped is
- * returned as it is, so that a stop can be repeated; others cannot be paused or resumed. */
+/* Finds the recording or the live stream that holds the room of the path, and asks for it. One that
+ * has stopped is returned as it is, so that a stop can be repeated; others cannot be paused or
+ * resumed. */
 static bool ask_of_room(struct call *call, job_ask *ask, struct fault *fault)
 {
 	const struct id room = call->view->room.id;
 	bool is_refused;
 	struct job job;
 
-	if (!caller_may_record(call, fault) ||
-	    !job_find_holding(call, JOB_RECORDING, &room, STORE_TO_CHANGE, &job, fault))
+	if (!caller_may_record(call, false, fault) ||
+	    !job_find_holding(call, type_of(call), &room, STORE_TO_CHANGE, &job, fault))
 		return false;
 	if (job.stored.value.data == NULL)
-		return is_not_found(fault);
+		return is_not_found(call, fault);
 	if (!ask(call, &job, caller_peer(call), &is_refused, fault))
 		return false;
 	if (is_refused && ask != job_stop)
-		return is_not_found(fault);
+		return is_not_found(call, fault);
 	live_want(call, &room, ROOM_NOTIFY_JOBS);
-	return answer_of_room(call, &job, fault);
+	return answer_of_room(call, &job, 1, fault);
+}
+
+/* Stops all external streams of the room of the path. All are locked before the first changes. */
+bool external_streams_stop(struct call *call, struct fault *fault)
+{
+	const struct id room = call->view->room.id;
+	struct job *of_room, *jobs;
+	size_t all, n = 0;
+
+	if (!caller_may_record(call, false, fault) ||
+	    !jobs_of_room(call, &room, &of_room, &all, fault))
+		return false;
+	jobs = arena_zero(call->arena, (all + 1) * sizeof *jobs);
+	for (size_t i = 0; i < all; i++) {
+		if (of_room[i].type != JOB_EXTERNAL || !job_is_carried_out(&of_room[i]))
+			continue;
+		if (!job_load(call, &of_room[i].stored.id, STORE_TO_CHANGE, &jobs[n], fault))
+			return false;
+		n += jobs[n].stored.value.data != NULL && job_is_carried_out(&jobs[n]);
+	}
+	if (n == 0)
+		return is_not_found(call, fault);
+	for (size_t i = 0; i < n; i++) {
+		bool is_refused;
+
+		if (!job_stop(call, &jobs[i], caller_peer(call), &is_refused, fault))
+			return false;
+	}
+	live_want(call, &room, ROOM_NOTIFY_JOBS);
+	return answer_of_room(call, jobs, n, fault);
+}
+
+bool stream_cannot(struct call *call, struct fault *fault)
+{
+	(void)call;
+	return fault_set(fault, FAULT_CONFLICT, "Not possible here");
 }
 
 bool recordings_stop(struct call *call, struct fault *fault)

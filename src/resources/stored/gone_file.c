@@ -70,6 +70,8 @@ static struct id gone_file_id(struct arena *arena, const struct gone_file *file)
 bool gone_file_add(struct call *call, const struct gone_file *file, struct fault *fault)
 {
 	const struct id id = gone_file_id(call->arena, file);
+	/* A command that removes an account has no time of its own. */
+	const int64_t due = file->due != 0 ? file->due : clock_now(call->environment->clock);
 	struct gone_file added;
 	struct id account;
 	bool is_done;
@@ -80,11 +82,13 @@ bool gone_file_add(struct call *call, const struct gone_file *file, struct fault
 	account = account_leave(call);
 	is_done = record_get(&gone_file_table, call->transaction, &id, STORE_TO_CHANGE, &added,
 			     fault);
-	if (is_done && added.stored.value.data == NULL) {
+	if (is_done && (added.stored.value.data == NULL || added.due > due)) {
+		const struct store_record stored = added.stored;
+
 		added = *file;
-		added.stored = (struct store_record){ .id = id };
-		/* A command that removes an account has no time of its own. */
-		added.due = clock_now(call->environment->clock);
+		added.stored = stored;
+		added.stored.id = id;
+		added.due = due;
 		is_done = record_put(&gone_file_table, call->transaction, &added, fault);
 	}
 	store_set_account(call->transaction, &account);
@@ -122,13 +126,32 @@ bool gone_file_add_parts(struct call *call, const struct job *job, enum gone_cau
 		.folder = job->folder,
 	};
 
-	/* Those of what goes to object storage may be elsewhere: their recorder deletes them. */
-	if (job->storage.size > 0)
-		return true;
 	buffer_append_text(&path, "incoming/");
 	buffer_append(&path, id_as_text(call->arena, &call->account));
 	buffer_append_byte(&path, '-');
 	buffer_append(&path, id_as_text(call->arena, &job->stored.id));
+	file.path = buffer_slice(&path);
+	/* Those of what goes to object storage may be elsewhere: their recorder deletes them. */
+	return (job->storage.size > 0 || gone_file_add(call, &file, fault)) &&
+	       (job->live_key.size == 0 || gone_file_add_live(call, job, cause, 0, fault));
+}
+
+bool gone_file_add_live(struct call *call, const struct job *job, enum gone_cause cause,
+			int64_t due, struct fault *fault)
+{
+	struct buffer path = BUFFER_INITIAL(call->arena);
+	struct gone_file file = {
+		.due = due,
+		.cause = cause,
+		.is_folder = true,
+		.account = call->account,
+		.room = job->stored.parent,
+		.job = job->stored.id,
+		.folder = job->folder,
+	};
+
+	buffer_append_text(&path, "live/");
+	buffer_append(&path, job->live_key);
 	file.path = buffer_slice(&path);
 	return gone_file_add(call, &file, fault);
 }

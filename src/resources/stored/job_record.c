@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/stored/job_record.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "records/kinds.h"
 
@@ -10,6 +11,12 @@ const char *const job_type_names[JOB_TYPES] = {
 	[JOB_RECORDING] = "recording",
 	[JOB_LIVE] = "live",
 	[JOB_EXTERNAL] = "external",
+};
+
+const char *const job_permissions[JOB_TYPES] = {
+	[JOB_RECORDING] = "browserRecording",
+	[JOB_LIVE] = "hlsStreaming",
+	[JOB_EXTERNAL] = "rtmpStreaming",
 };
 
 const char *const job_status_names[JOB_STATUSES] = {
@@ -44,6 +51,12 @@ const char *const work_state_names[WORK_STATES] = {
 	[WORK_SENDING] = "sending", [WORK_DONE] = "done",	  [WORK_BROKEN] = "broken",
 };
 
+const char *const output_state_names[OUTPUT_STATES] = {
+	[OUTPUT_CONNECTING] = "connecting",
+	[OUTPUT_LIVE] = "live",
+	[OUTPUT_FAILED] = "failed",
+};
+
 const char *const asset_type_names[ASSET_TYPES] = {
 	[ASSET_ROOM_COMPOSITE] = "room-composite",
 	[ASSET_CHAT] = "chat",
@@ -56,6 +69,17 @@ static const struct member pause_members[] = {
 	{ "to", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct job_pause, to) },
 };
 static const struct record_table pause_table = { ITEMS(struct job_pause, pause_members) };
+
+static const struct member output_members[] = {
+	{ "url", AS_TEXT(1, JOB_OUTPUT_MOST), AT(struct job_output, url) },
+	{ "sealed", AS_BYTES(JOB_OUTPUT_MOST + SEAL_MORE), MARKED(MEMBER_DERIVED),
+	  AT(struct job_output, sealed) },
+	{ "state", AS_CHOICE(OUTPUT_STATES - 1, output_state_names), AT(struct job_output, state) },
+	{ "since", AS_TIME, AT(struct job_output, since) },
+	{ "error", AS_TEXT(0, JOB_ERROR_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct job_output, error) },
+};
+static const struct record_table output_table = { ITEMS(struct job_output, output_members) };
 
 static const struct member job_members[] = {
 	{ "id", AS_KEY, AT(struct job, stored.id) },
@@ -151,6 +175,15 @@ static const struct member job_members[] = {
 	  AT(struct job, asset_count) },
 	{ "asset_bytes", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_DERIVED),
 	  AT(struct job, asset_bytes) },
+	{ "live_key", AS_TEXT(0, JOB_LIVE_KEY_SIZE), MARKED(MEMBER_ABSENT),
+	  AT(struct job, live_key) },
+	{ "live_window", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct job, live_window) },
+	{ "hls_vod", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, has_vod) },
+	{ "single_file", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, has_single_file) },
+	{ "recording", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct job, has_recording) },
+	{ "outputs", AS_LIST(struct job, output_count, JOB_OUTPUTS_MOST, output_table),
+	  MARKED(MEMBER_ABSENT), AT(struct job, outputs) },
 	{ "pauses", AS_LIST(struct job, pause_count, JOB_PAUSES_MOST, pause_table),
 	  MARKED(MEMBER_ABSENT), AT(struct job, pauses) },
 };
@@ -221,6 +254,12 @@ struct slice job_holding_name(struct arena *arena, enum job_type type, const str
 
 	id_print(room, text);
 	return slice_of(arena_text(arena, "%s:%s", job_type_names[type], text));
+}
+
+bool job_makes_file(const struct job *job)
+{
+	return job->type == JOB_RECORDING || job->has_vod || job->has_single_file ||
+	       job->has_recording;
 }
 
 bool job_is_carried_out(const struct job *job)

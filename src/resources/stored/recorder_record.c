@@ -270,7 +270,8 @@ bool work_queue_put(struct call *call, struct work *work, const struct job *job,
 	bool is_done = true;
 
 	work->lease = 0;
-	if (job->epoch > 0) {
+	/* What needs no folder waits in the line of all. */
+	if (job->epoch > 0 && job->folder.size > 0) {
 		work->parent = work_queue_of_folder(job->folder);
 	} else if (work->stored.value.data == NULL || !work_is_in_line(work)) {
 		is_done = jobs_load(call, STORE_TO_CHANGE, &jobs, fault);

@@ -54,6 +54,7 @@ struct told {
 	uint64_t inside;
 	int64_t left; /* after the start */
 	const char *error; /* of a report, or NULL */
+	const char *outputs; /* of a report: a letter for each, of connecting, live or failed */
 	bool has_no_files, has_no_space, was_ended, has_other_boot, has_other_epoch, is_listed,
 		is_deleted;
 };
@@ -88,6 +89,7 @@ struct told {
 static unsigned tell(struct job *job, const struct told *told, uint64_t *n)
 {
 	struct work_file file = { .name = SLICE("recording.mp4"), .bytes = 5 };
+	struct output_report outputs[JOB_OUTPUTS_MOST] = { { .error = SLICE("") } };
 	const struct work_report report = {
 		.n = told->n != 0 ? told->n : ++*n,
 		.epoch = told->has_other_epoch ? job->epoch + 1 : job->epoch,
@@ -102,7 +104,18 @@ static unsigned tell(struct job *job, const struct told *told, uint64_t *n)
 		.error = slice_of(told->error != NULL ? told->error : ""),
 		.files = &file,
 		.file_count = told->state == WORK_DONE && !told->has_no_files ? 1 : 0,
+		.outputs = outputs,
+		.output_count = told->outputs != NULL ? strlen(told->outputs) : 0,
 	};
+	for (size_t i = 0; i < report.output_count; i++) {
+		const char letter = told->outputs[i];
+
+		outputs[i].state = letter == 'c'   ? OUTPUT_CONNECTING
+				   : letter == 'l' ? OUTPUT_LIVE
+						   : OUTPUT_FAILED;
+		outputs[i].error = SLICE("no answer");
+	}
+
 	const struct job_room room = {
 		.is_there = !told->is_deleted,
 		.inside = told->inside,
@@ -133,7 +146,7 @@ static const struct {
 	{ ACT_STARTED, "started" }, { ACT_STOPPED, "stopped" },	  { ACT_FAILED, "failed" },
 	{ ACT_PAUSED, "paused" },   { ACT_RESUMED, "resumed" },	  { ACT_LET_GO, "let-go" },
 	{ ACT_ENDED, "ended" },	    { ACT_COMPLETED, "saved" },	  { ACT_RELEASED, "released" },
-	{ ACT_REMOVE, "remove" },   { ACT_INTERRUPTED, "stuck" },
+	{ ACT_REMOVE, "remove" },   { ACT_INTERRUPTED, "stuck" }, { ACT_GAVE_UP, "gave-up" },
 };
 
 static const char *acts_text(unsigned acts)
@@ -247,10 +260,8 @@ static const char *job_shown(const struct job *job)
 			  *sight == '\0' ? "-" : sight);
 }
 
-START_TEST(each_history_ends_as_it_should)
+static void check_history(const struct history *history, struct job *job)
 {
-	const struct history *history = &histories[_i];
-	struct job job = new_job();
 	const char *acts = "";
 	uint64_t n = 0;
 
@@ -260,17 +271,96 @@ START_TEST(each_history_ends_as_it_should)
 			struct told taken = *told;
 
 			n = 0;
-			tell(&job, &taken, &n);
+			tell(job, &taken, &n);
 			continue;
 		}
-		acts = arena_text(arena, "%s%s", acts, acts_text(tell(&job, told, &n)));
-		ck_assert_msg(!job.is_open == (job.status >= JOB_COMPLETED), "%s", history->name);
-		ck_assert_msg(job.is_open == (job.ended == 0), "%s", history->name);
+		acts = arena_text(arena, "%s%s", acts, acts_text(tell(job, told, &n)));
+		ck_assert_msg(!job->is_open == (job->status >= JOB_COMPLETED), "%s", history->name);
+		ck_assert_msg(job->is_open == (job->ended == 0), "%s", history->name);
 	}
 	ck_assert_msg(strcmp(acts, history->acts) == 0, "%s: acts are\n%s\nnot\n%s", history->name,
 		      acts, history->acts);
-	ck_assert_msg(strcmp(job_shown(&job), history->ends) == 0, "%s: it ends as\n%s\nnot\n%s",
-		      history->name, job_shown(&job), history->ends);
+	ck_assert_msg(strcmp(job_shown(job), history->ends) == 0, "%s: it ends as\n%s\nnot\n%s",
+		      history->name, job_shown(job), history->ends);
+}
+
+START_TEST(each_history_ends_as_it_should)
+{
+	struct job job = new_job();
+
+	check_history(&histories[_i], &job);
+}
+END_TEST
+
+/* ---- streams ---- */
+
+#define IT_STREAMS TAKEN(100), REPORT(2000, RUNNING, 1000)
+
+/* clang-format off */
+static const struct stream_history {
+	struct history is;
+	enum job_type type;
+	bool is_recorded;
+	const char *outputs; /* at the end, as in struct told */
+} streams[] = {
+	{ { "a live stream", { IT_STREAMS, CALL(10000, STOP), REPORT(11000, STOPPING, 9500), REPORT_WITH(14000, DONE, 9500, .has_no_files = true) },
+	    " started stopped let-go ended saved", "completed client request '' 9 0 -" }, JOB_LIVE, false, "" },
+	{ { "a live stream that is recorded", { IT_STREAMS, CALL(10000, STOP), REPORT(12000, JOINING, 9500), REPORT(14000, DONE, 9500) },
+	    " started stopped let-go ended saved", "completed client request '' 9 0 -" }, JOB_LIVE, true, "" },
+	{ { "without the file that it should have", { IT_STREAMS, CALL(10000, STOP), REPORT_WITH(14000, DONE, 9500, .has_no_files = true) },
+	    " started stopped failed let-go ended", "failed failure: INTERNAL_ERROR 'Nothing was recorded.' 9 0 -" }, JOB_LIVE, true, "" },
+	{ { "somebody has to end its playlist", { IT_STREAMS, LATER(20000, .lease = 17000, .inside = 1), CALL(21000, STOP) },
+	    " started released stopped let-go", "post_processing client request '' 1 0 -" }, JOB_LIVE, false, "" },
+	{ { "but not for ever", { IT_STREAMS, LATER(20000, .lease = 17000, .inside = 1), CALL(21000, STOP), LATER(86422000, .inside = 1) },
+	    " started released stopped let-go ended saved", "completed client request '' 1 0 -" }, JOB_LIVE, false, "" },
+	{ { "an external stream", { IT_STREAMS, REPORT_WITH(3000, RUNNING, 2000, .outputs = "cl"), REPORT_WITH(5000, RUNNING, 4000, .outputs = "lc"), CALL(10000, STOP), REPORT_WITH(14000, DONE, 9500, .has_no_files = true) },
+	    " started stopped let-go ended saved", "completed client request '' 9 0 -" }, JOB_EXTERNAL, false, "lc" },
+	{ { "an output that is given up stays so", { IT_STREAMS, REPORT_WITH(3000, RUNNING, 2000, .outputs = "fl"), REPORT_WITH(5000, RUNNING, 4000, .outputs = "lf", .n = 90), REPORT_WITH(6000, RUNNING, 5000, .outputs = "ll", .n = 4) },
+	    " started gave-up failed let-go ended gave-up", "failed failure: MAX_RETRIES_REACHED 'All outputs were given up.' 4 0 -" }, JOB_EXTERNAL, false, "ff" },
+	{ { "fewer outputs than it has", { IT_STREAMS, REPORT_WITH(3000, RUNNING, 2000, .outputs = "f") },
+	    " started gave-up", "running  '' 2 0 running" }, JOB_EXTERNAL, false, "fc" },
+	{ { "more outputs than it has", { IT_STREAMS, REPORT_WITH(3000, RUNNING, 2000, .outputs = "llfff") },
+	    " started", "running  '' 2 0 running" }, JOB_EXTERNAL, false, "ll" },
+	{ { "what was recorded of it is saved", { IT_STREAMS, REPORT_WITH(3000, RUNNING, 2000, .outputs = "ff"), REPORT(9000, DONE, 2000) },
+	    " started failed let-go ended gave-up saved", "completed failure: MAX_RETRIES_REACHED '' 2 0 -" }, JOB_EXTERNAL, true, "ff" },
+	{ { "nothing waits to be joined", { IT_STREAMS, LATER(20000, .lease = 17000, .inside = 1), CALL(21000, STOP) },
+	    " started released stopped let-go ended saved", "completed client request '' 1 0 -" }, JOB_EXTERNAL, false, "cc" },
+	{ { "its participant was removed", { IT_STREAMS, CALL(10000, STOP), LATER(13000, USUAL(13000)), CALL(13500, REMOVED) },
+	    " started stopped remove let-go ended saved", "completed client request '' 1 0 -" }, JOB_EXTERNAL, false, "cc" },
+	{ { "it needs no space", { IT_STREAMS, REPORT_WITH(9000, RUNNING, 8000, .has_no_space = true) },
+	    " started", "running  '' 8 0 running" }, JOB_EXTERNAL, false, "cc" },
+	{ { "a live stream needs space", { IT_STREAMS, REPORT_WITH(9000, RUNNING, 8000, .has_no_space = true) },
+	    " started stopped", "stopping no space left '' 8 0 running" }, JOB_LIVE, false, "" },
+	{ { "another takes over", { IT_STREAMS, REPORT_WITH(3000, RUNNING, 2000, .outputs = "fl"), LATER(20000, .lease = 18000, .inside = 1), TAKEN(21000), REPORT_WITH(22000, RUNNING, 1500, .n = 2, .outputs = "cc") },
+	    " started gave-up released", "running  '' 3 1 running" }, JOB_EXTERNAL, false, "fc" },
+};
+/* clang-format on */
+
+START_TEST(each_stream_ends_as_it_should)
+{
+	const struct stream_history *stream = &streams[_i];
+	const size_t count = stream->type == JOB_EXTERNAL ? 2 : 0;
+	struct job_output outputs[2];
+	struct job job = new_job();
+	char states[3] = "";
+
+	for (size_t i = 0; i < 2; i++)
+		outputs[i] = (struct job_output){ .url = SLICE("rtmp://a.example/{...}"),
+						  .sealed = SLICE("sealed"),
+						  .error = SLICE("") };
+	job.type = stream->type;
+	job.has_vod = stream->is_recorded && stream->type == JOB_LIVE;
+	job.has_recording = stream->is_recorded && stream->type == JOB_EXTERNAL;
+	job.outputs = outputs;
+	job.output_count = count;
+	check_history(&stream->is, &job);
+	for (size_t i = 0; i < count; i++) {
+		states[i] = "clf"[outputs[i].state];
+		/* The addresses are erased at the end, and not before. */
+		ck_assert_msg((outputs[i].sealed.size > 0) == job.is_open, "%s", stream->is.name);
+	}
+	ck_assert_msg(strcmp(states, stream->outputs) == 0, "%s: outputs are %s", stream->is.name,
+		      states);
 }
 END_TEST
 
@@ -455,6 +545,7 @@ void add_merge(TCase *merge)
 {
 	tcase_add_checked_fixture(merge, set_up, tear_down);
 	tcase_add_loop_test(merge, each_history_ends_as_it_should, 0, ROWS(histories));
+	tcase_add_loop_test(merge, each_stream_ends_as_it_should, 0, ROWS(streams));
 	tcase_add_loop_test(merge, each_news_does_in_each_state_what_it_should, 0, ROWS(pairs));
 	tcase_add_test(merge, reports_that_are_lost_doubled_and_late_end_in_the_same_truth);
 	tcase_add_test(merge, the_next_look_is_never_too_late_nor_at_once);

@@ -20,7 +20,9 @@
 #include "records/kinds.h"
 #include "resources/recordings/job_links.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/recordings/job_outputs.h"
 #include "resources/recordings/recording_automatic.h"
+#include "resources/stored/gone_file.h"
 #include "resources/sweep.h"
 #include "transfer/transfer.h"
 #include "world.h"
@@ -31,6 +33,9 @@ static struct world world;
 static struct fault fault;
 static char *url; /* of the database; NULL without one */
 static const char *accounts_at; /* the directory of the accounts, or the database */
+/* What is started: a stream, and whether it is recorded along. */
+static enum job_type starts_type;
+static bool starts_file;
 static bool starts_tests; /* what is started is `anteroom recording test` */
 
 /* A recorder, as it is at the moment. */
@@ -150,6 +155,8 @@ static void open_service(struct world *service, const char *database)
 static void set_up(void)
 {
 	fault = FAULT_INITIAL;
+	starts_type = JOB_RECORDING;
+	starts_file = false;
 	open_service(&world, NULL);
 	accounts_at = world.directory;
 }
@@ -162,6 +169,8 @@ static void tear_down(void)
 static void set_up_database(void)
 {
 	fault = FAULT_INITIAL;
+	starts_type = JOB_RECORDING;
+	starts_file = false;
 	url = database_store();
 	open_service(&world, url);
 	accounts_at = url;
@@ -181,6 +190,10 @@ static void commit(struct call *call)
 }
 
 /* ---- jobs ---- */
+
+#define LIVE_KEY "hZk2m0cVQ1yJw5nT3rXb7A"
+#define ADDRESS "rtmp://a.example/app/abcdefghijklmno?token=seen"
+#define ADDRESS_2 "rtmps://b.example:443/x/short-1"
 
 /* Makes a room of the account, and starts a recording in it. */
 static struct id start_of(const struct account *account, const char *room, const char *folder)
@@ -202,6 +215,11 @@ static struct id start_of(const struct account *account, const char *room, const
 			   .empty_most = 3600000,
 			   .presign_seconds = 3600,
 			   .is_test = starts_tests,
+			   .type = starts_type,
+			   .has_recording = starts_file && starts_type == JOB_EXTERNAL,
+			   .has_vod = starts_file && starts_type == JOB_LIVE,
+			   .live_key = starts_type == JOB_LIVE ? SLICE(LIVE_KEY) : SLICE(""),
+			   .live_window = 6,
 			   .not_enforced = SLICE("[]") };
 	struct reply made;
 	struct call call;
@@ -217,6 +235,9 @@ static struct id start_of(const struct account *account, const char *room, const
 	job.room_name = slice_of(room);
 	job.folder = slice_of(folder);
 	world_begin(&world, &account->id, &call);
+	if (starts_type == JOB_EXTERNAL)
+		ck_assert(job_outputs_fill(
+			&call, world_json(&world, "[\"" ADDRESS "\",\"" ADDRESS_2 "\"]"), &job));
 	ck_assert(job_begin(&call, &job, &fault));
 	commit(&call);
 	return job.stored.id;
@@ -374,6 +395,10 @@ static const struct refused {
 	{ WORK(STATE("done") ",\"files\":[{\"name\":\"../recording.mp4\",\"bytes\":1,\"duration_ms\":1,\"width\":1,\"height\":1}]"), "/works/0/files/0/name", 400 },
 	{ WORK(STATE("done") ",\"files\":[{\"name\":\"recording-16.mp4\",\"bytes\":1,\"duration_ms\":1,\"width\":0,\"height\":0}]"), "drop", 200 },
 	{ WORK(STATE("done") ",\"files\":[{\"name\":\"chat.csv\",\"bytes\":1},{\"name\":\"chat.csv\",\"bytes\":1}]"), "chat.csv twice", 400 },
+	{ WORK(STATE("running") ",\"outputs\":[{\"url\":\"x\",\"state\":\"live\",\"since\":null,\"error\":\"\"}]"), "drop", 200 },
+	{ WORK(STATE("running") ",\"outputs\":[{\"state\":\"dead\"}]"), "/works/0/outputs/0/state", 400 },
+	{ WORK(STATE("running") ",\"outputs\":[{\"url\":\"x\"}]"), "/works/0/outputs/0/state: is required", 400 },
+	{ WORK(STATE("running") ",\"outputs\":[{\"state\":\"live\"},{\"state\":\"live\"},{\"state\":\"live\"},{\"state\":\"live\"},{\"state\":\"live\"},{\"state\":\"live\"}]"), "/works/0/outputs", 400 },
 	{ HEAD "\"works\":[{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"epoch\":1," STATE("running") "},{\"account\":\"0123456789abcdef01234567\",\"job\":\"0123456789abcdef01234567\",\"epoch\":2," STATE("running") "}]}", "has a job twice", 400 },
 };
 /* clang-format on */
@@ -722,6 +747,230 @@ START_TEST(nobody_takes_it_and_it_fails)
 	/* Its room is free again. */
 	world_move(&world, 1000);
 	watch();
+}
+END_TEST
+
+/* ---- streams ---- */
+
+/* Returns the answer to a report that asks for the order of a job. */
+static json_t *order_of(struct client *client, const struct id *job)
+{
+	char account[ID_TEXT_SIZE + 1], id[ID_TEXT_SIZE + 1];
+	json_t *order;
+
+	id_print(&world.account.id, account);
+	id_print(job, id);
+	client->needs = arena_text(
+		world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}", account, id);
+	order = json_object_get(work_at(report(client), 0), "order");
+	client->needs = "";
+	return order;
+}
+
+/* Returns whether a response, an event or what is stored has this text. */
+static bool shows(const char *path, const char *text)
+{
+	const struct reply reply = world_ask(&world, world.arena, &world.account, METHOD_GET, path,
+					     NULL);
+
+	ck_assert_msg(reply.status == 200, "%s", reply.text);
+	return strstr(reply.text, text) != NULL;
+}
+
+static size_t gone_files(int64_t after)
+{
+	struct gone_file *files;
+	struct call call;
+	size_t n;
+
+	world_move(&world, after);
+	world_begin(&world, &kind_only_id, &call);
+	ck_assert(gone_files_due(&call, 10, &files, &n, &fault));
+	if (n > 0) {
+		ck_assert(slice_is(files[0].path, "live/" LIVE_KEY) && files[0].is_folder &&
+			  slice_is(files[0].folder, "f1"));
+		ck_assert(slice_is(slice_of(gone_cause_names[files[0].cause]), "retention"));
+	}
+	world_abandon(&call);
+	return n;
+}
+
+START_TEST(a_live_stream_goes_from_its_start_to_an_hour_after_its_end)
+{
+	struct client client;
+	json_t *order, *hls;
+	struct id job;
+
+	starts_type = JOB_LIVE;
+	starts_file = _i == 1;
+	client_begin(&client, "r1", "b", "f1", NULL);
+	job = start("one");
+	report(&client);
+	order = order_of(&client, &job);
+	hls = json_object_get(order, "hls");
+	ck_assert_str_eq(text_at(hls, "key"), LIVE_KEY);
+	ck_assert_str_eq(text_at(hls, "title"), "one");
+	ck_assert_int_eq(json_integer_value(json_object_get(hls, "segment_ms")), 2000);
+	ck_assert_int_eq(json_integer_value(json_object_get(hls, "window")), 6);
+	ck_assert_ptr_null(json_object_get(order, "rtmp"));
+	ck_assert_int_eq(json_is_true(json_object_get(order, "file")), starts_file);
+	client.works = work_text(&world.account.id, &job, 1, "running", 1000, "");
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "running");
+	expect_events(&world.account, "hls.started.success", 1);
+	expect_events(&world.account, "beam.*", 0);
+	call_job(&job, job_stop);
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"), "stop");
+	/* Whoever takes over must know the playlist that it is to end. */
+	ck_assert_ptr_nonnull(json_object_get(order_of(&client, &job), "hls"));
+	expect_events(&world.account, "hls.stopped.success", 1);
+	client.works = work_text(&world.account.id, &job, 1, "done", 2000,
+				 starts_file ? FILES : ",\"files\":[]");
+	report(&client);
+	ck_assert_str_eq(status_of(&job), "completed");
+	ck_assert_uint_eq(job_of(&world.account, &job).asset_count, starts_file ? 1 : 0);
+	expect_events(&world.account, "hls.recording.success", starts_file ? 1 : 0);
+	ck_assert_uint_eq(counts().open + counts().running, 0);
+	ck_assert_uint_eq(gone_files(3600000 - 60000), 0);
+	ck_assert_uint_eq(gone_files(60000), 1);
+}
+END_TEST
+
+#define OUTPUTS(first, second, error) \
+	",\"outputs\":[{\"state\":\"" first "\",\"error\":\"" error "\"},{\"state\":\"" second \
+	"\"}]"
+
+/* Returns whether the addresses of a job can be opened. */
+static bool opens_addresses(const struct id *id)
+{
+	struct slice urls[JOB_OUTPUTS_MOST];
+	struct call call;
+	struct job job;
+	bool opens;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_load(&call, id, STORE_TO_SHOW, &job, &fault));
+	opens = job_outputs_open(&call, &job, urls);
+	world_abandon(&call);
+	return opens;
+}
+
+START_TEST(an_external_stream_shows_its_addresses_to_its_recorder_alone)
+{
+	static const char *const secrets[] = { "abcdefghijklmno", "token=seen", "short-1" };
+	const struct id *account = &world.account.id;
+	struct client client, other;
+	json_t *order, *urls;
+	const char *path;
+	char id[ID_TEXT_SIZE + 1];
+	struct id job;
+
+	starts_type = JOB_EXTERNAL;
+	client_begin(&client, "r1", "b", "f2", NULL);
+	client_begin(&other, "r2", "b2", "f3", NULL);
+	/* Any recorder may take it, and go on with it. */
+	job = start_of(&world.account, "one", "");
+	report(&client);
+	order = order_of(&client, &job);
+	urls = json_object_get(json_object_get(order, "rtmp"), "urls");
+	ck_assert_uint_eq(json_array_size(urls), 2);
+	ck_assert_str_eq(text_at(json_array_get(urls, 0), "url"), ADDRESS);
+	ck_assert_str_eq(text_at(json_array_get(urls, 1), "url"), ADDRESS_2);
+	ck_assert_int_eq(
+		json_integer_value(json_object_get(json_object_get(order, "rtmp"), "give_up_ms")),
+		600000);
+	ck_assert(json_is_false(json_object_get(order, "file")));
+	ck_assert_ptr_null(json_object_get(order, "hls"));
+	/* Only who asks gets them, and nobody else. */
+	client.works = work_text(
+		account, &job, 1, "running", 1000,
+		OUTPUTS("connecting", "live", "no answer from " ADDRESS " or abcdefghijklmno"));
+	ck_assert_ptr_null(json_object_get(work_at(report(&client), 0), "order"));
+	ck_assert_ptr_null(order_of(&other, &job));
+	id_print(&job, id);
+	path = arena_text(world.arena, "/v2/external-streams/%s", id);
+	ck_assert(shows(path, "no answer from rtmp://a.example/app/{abc...een} or {...}"));
+	ck_assert(shows(path, "\"state\":\"live\""));
+	client.works = work_text(account, &job, 1, "running", 2000,
+				 OUTPUTS("failed", "live", "no answer") ",\"error\":\"short-1\"");
+	report(&client);
+	ck_assert(shows(path, "\"error\":\"{...}\""));
+	ck_assert(shows(path, "\"state\":\"failed\""));
+	expect_events(&world.account, "beam.failure", 1);
+	ck_assert_str_eq(status_of(&job), "running");
+	ck_assert(opens_addresses(&job));
+
+	/* It is lost, and another one takes it, of another folder. */
+	world_move(&world, 16000);
+	watch();
+	report(&other);
+	ck_assert_uint_eq(job_of(&world.account, &job).epoch, 2);
+	ck_assert_ptr_null(order_of(&client, &job));
+	urls = json_object_get(json_object_get(order_of(&other, &job), "rtmp"), "urls");
+	ck_assert(json_is_true(json_object_get(json_array_get(urls, 0), "given_up")));
+	ck_assert_ptr_null(json_object_get(json_array_get(urls, 1), "given_up"));
+
+	for (int i = 0; i < ROWS(secrets); i++) {
+		ck_assert(!shows(path, secrets[i]));
+		ck_assert(!shows("/v2/external-streams", secrets[i]));
+		ck_assert(!shows("/v2/events?limit=100", secrets[i]));
+	}
+	call_job(&job, job_stop);
+	ck_assert_ptr_null(json_object_get(order_of(&other, &job), "rtmp"));
+	other.works = work_text(account, &job, 2, "done", 1000, ",\"files\":[]");
+	report(&other);
+	ck_assert_str_eq(status_of(&job), "completed");
+	ck_assert(!opens_addresses(&job));
+	expect_events(&world.account, "beam.stopped.success", 1);
+	expect_events(&world.account, "beam.recording.success", 0);
+	expect_events(&world.account, "hls.*", 0);
+}
+END_TEST
+
+START_TEST(an_external_stream_whose_outputs_are_all_given_up_keeps_its_file)
+{
+	struct client client;
+	struct id job;
+
+	starts_type = JOB_EXTERNAL;
+	starts_file = _i == 1;
+	client_begin(&client, "r1", "b", "f1", NULL);
+	job = start_of(&world.account, "one", starts_file ? "f1" : "");
+	report(&client);
+	client.works = work_text(&world.account.id, &job, 1, "running", 1000,
+				 OUTPUTS("failed", "failed", "no answer"));
+	ck_assert_str_eq(text_at(work_at(report(&client), 0), "want"),
+			 starts_file ? "stop" : "drop");
+	ck_assert_str_eq(status_of(&job), "failed");
+	ck_assert_int_eq(job_of(&world.account, &job).reason, JOB_MAX_RETRIES);
+	/* One for each output, and one for the stream. */
+	expect_events(&world.account, "beam.failure", 3);
+	client.works = work_text(&world.account.id, &job, 1, "done", 1000,
+				 starts_file ? FILES : ",\"files\":[]");
+	report(&client);
+	ck_assert_str_eq(status_of(&job), starts_file ? "completed" : "failed");
+	ck_assert_uint_eq(job_of(&world.account, &job).asset_count, starts_file ? 1 : 0);
+}
+END_TEST
+
+START_TEST(an_external_stream_whose_keys_are_lost_fails)
+{
+	struct client client;
+	struct call call;
+	struct job job;
+	struct id id;
+
+	starts_type = JOB_EXTERNAL;
+	client_begin(&client, "r1", "b", "f1", NULL);
+	id = start_of(&world.account, "one", "");
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_load(&call, &id, STORE_TO_CHANGE, &job, &fault));
+	job.outputs[1].sealed = SLICE("01234567890123456789012345678901234567890");
+	ck_assert(job_put(&call, &job, &fault));
+	commit(&call);
+	report(&client);
+	ck_assert_str_eq(status_of(&id), "failed");
+	expect_events(&world.account, "beam.failure", 1);
 }
 END_TEST
 
@@ -1434,17 +1683,21 @@ static struct id meet(const char *template, const char *room, const char *first,
 	return live.stored.id;
 }
 
-static enum automatic tried(const struct id *room, bool notes)
+static enum automatic tried_type(const struct id *room, enum job_type type, bool notes)
 {
 	enum automatic result;
 	struct call call;
-	struct id session;
 
 	world_begin(&world, &world.account.id, &call);
-	ck_assert_msg(recording_start_automatic(&call, room, notes, &session, &result, &fault),
-		      "%s", fault_reason(&fault));
+	ck_assert_msg(automatic_start(&call, room, type, notes, &result, &fault), "%s",
+		      fault_reason(&fault));
 	commit(&call);
 	return result;
+}
+
+static enum automatic tried(const struct id *room, bool notes)
+{
+	return tried_type(room, JOB_RECORDING, notes);
 }
 
 #define ROLES \
@@ -1464,7 +1717,11 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 	world.environment.recordings = &recordings;
 	template = world_expect(&world, 200, METHOD_POST, "/v2/templates",
 				"{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
-				"\"browserRecordings\":{\"school\":{\"autoStart\":true}}}}");
+				"\"browserRecordings\":{\"school\":{\"autoStart\":true}},"
+				"\"hlsDestinations\":{\"tv\":{\"autoStart\":true}},"
+				"\"rtmpDestinations\":{\"a\":{\"rtmpUrls\":[\"" ADDRESS_2 "\"]},"
+				"\"b\":{\"autoStart\":true,\"rtmpUrls\":[\"" ADDRESS "\"]},"
+				"\"c\":{\"autoStart\":true}}}}");
 	room = meet(template, "one", "guest", "");
 	/* A guest may not record. */
 	ck_assert_int_eq(tried(&room, true), AUTOMATIC_NOT_WANTED);
@@ -1477,6 +1734,12 @@ START_TEST(a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record)
 	report(&client);
 	ck_assert_int_eq(tried(&other, true), AUTOMATIC_STARTED);
 	ck_assert_int_eq(tried(&other, true), AUTOMATIC_NOT_WANTED);
+	/* Each type is for itself, and the first destination by name counts. */
+	ck_assert_int_eq(tried_type(&other, JOB_LIVE, true), AUTOMATIC_STARTED);
+	ck_assert_int_eq(tried_type(&other, JOB_LIVE, true), AUTOMATIC_NOT_WANTED);
+	ck_assert_int_eq(tried_type(&other, JOB_EXTERNAL, true), AUTOMATIC_STARTED);
+	ck_assert_int_eq(tried_type(&other, JOB_EXTERNAL, true), AUTOMATIC_NOT_WANTED);
+	ck_assert(shows("/v2/external-streams", "\"destination\":\"b\""));
 
 	/* Somebody stops it, and it does not start again in this session. */
 	world_begin(&world, &world.account.id, &call);
@@ -1677,6 +1940,17 @@ START_TEST(a_webhook_has_a_link_that_the_log_has_not)
 		world.account.id_text, id_as_text(world.arena, &asset.stored.id).data,
 		(long long)(world_now(&world) / 1000 + 60));
 	ck_assert_ptr_nonnull(strstr(linked("beam.recording.success", data), begins));
+	data = arena_text(world.arena,
+			  "{\"recording_id\":\"%s\",\"recording_single_files\":[{\"size\":5}]}",
+			  id_as_text(world.arena, &asset.stored.id).data);
+	begins = arena_text(world.arena,
+			    ",\"recording_single_files\":[{\"size\":5,"
+			    "\"recording_presigned_url\":\"https://a.example/v2/recording-files/%s",
+			    world.account.id_text);
+	ck_assert_ptr_nonnull(strstr(linked("hls.recording.success", data), begins));
+	ck_assert_ptr_nonnull(strstr(linked("hls.recording.success", data),
+				     ",\"hls_vod_recording_presigned_url\":\"\","
+				     "\"chat_recording_presigned_url\":\"\"}"));
 	/* One that is gone has none. */
 	ck_assert_ptr_nonnull(strstr(
 		linked("beam.recording.success", "{\"recording_id\":\"0123456789abcdef01234567\"}"),
@@ -1911,6 +2185,12 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_recording_goes_from_its_start_to_its_file);
 	tcase_add_test(reports, the_order_has_the_rules_of_now);
 	tcase_add_test(reports, nobody_takes_it_and_it_fails);
+	tcase_add_loop_test(reports, a_live_stream_goes_from_its_start_to_an_hour_after_its_end, 0,
+			    2);
+	tcase_add_test(reports, an_external_stream_shows_its_addresses_to_its_recorder_alone);
+	tcase_add_loop_test(reports,
+			    an_external_stream_whose_outputs_are_all_given_up_keeps_its_file, 0, 2);
+	tcase_add_test(reports, an_external_stream_whose_keys_are_lost_fails);
 	tcase_add_test(reports, another_recorder_of_the_folder_takes_over);
 	tcase_add_loop_test(reports, a_clock_that_is_an_hour_off_is_held_to_the_recording, 0, 2);
 	tcase_add_test(reports, the_holder_that_comes_back_in_time_goes_on);

@@ -410,6 +410,16 @@ static void record_session(struct world *world, const char *room)
 	job.is_saved = true;
 	job.heard_n = job.epoch = job.rev = 1;
 	job.storage = SLICE("{\"type\":\"s3\",\"location\":\"lessons\",\"prefix\":\"\"}");
+	/* Members of streams. */
+	job.live_key = SLICE("hZk2m0cVQ1yJw5nT3rXb7A");
+	job.live_window = 6;
+	job.has_vod = job.has_single_file = job.has_recording = true;
+	job.outputs = arena_zero(call.arena, 2 * sizeof *job.outputs);
+	job.outputs[0] = (struct job_output){ .url = SLICE("rtmp://a.example/{...}"),
+					      .state = OUTPUT_FAILED,
+					      .since = call.now,
+					      .error = SLICE("no answer") };
+	job.output_count = 1;
 	ck_assert(job_put(&call, &job, &fault));
 
 	ck_assert(assets_of_job(&call, &job.stored.id, &assets, &n, &fault));
