@@ -309,6 +309,48 @@ check_recordings()
 	signature=${link#*signature=}
 }
 
+# live_has LINE...: checks headers of the last response.
+live_has()
+{
+	for line; do
+		tr -d '\r' <headers | grep -qix "$line" || fail "$front_end: a live stream lacks $line: $(cat headers)"
+	done
+	[ "$(grep -ci '^access-control-allow-origin:' headers)" = 1 ] || fail "$front_end: $(cat headers)"
+}
+
+# check_live: the web server itself serves live streams, to pages of any origin, and no other file of the folder.
+check_live()
+{
+	key=hZk2m0cVQ1yJw5nT3rXb7A
+	folder=$scratch/recordings/live/$key
+	mkdir -p "$folder" && printf '#EXTM3U\n' >"$folder/live.m3u8" && printf segment >"$folder/1-17.ts" &&
+		printf '{}' >"$folder/info.json" && printf secret >"$folder/other.ts" &&
+		printf secret >"$folder/live.m3u8.new" || exit 1
+	expect 'a playlist' '200 #EXTM3U*' GET "/live/$key/live.m3u8"
+	live_has 'Content-Type: application/vnd.apple.mpegurl.*' 'Cache-Control: no-cache' 'Access-Control-Allow-Origin: \*' \
+		'X-Content-Type-Options: nosniff' 'Cross-Origin-Resource-Policy: cross-origin'
+	expect 'its times' '200 {}' GET "/live/$key/info.json"
+	live_has 'Content-Type: application/json.*' 'Cache-Control: no-cache' 'Access-Control-Allow-Origin: \*'
+	expect 'a segment' '200 segment' GET "/live/$key/1-17.ts?x=1"
+	live_has 'Content-Type: video/mp2t.*' 'Cache-Control: public, max-age=31536000, immutable' \
+		'Access-Control-Allow-Origin: \*'
+	expect 'a part of a segment' '206 egm' GET "/live/$key/1-17.ts" -H 'Range: bytes=1-3'
+	for path in "$key/other.ts" "$key/live.m3u8.new" "$key/" "$key" '' "$key/2-1.ts" "${key}x/live.m3u8" \
+		"$key/../$key/live.m3u8x" '../.anteroom' "$key/..%2f..%2f.anteroom" 'a/live.m3u8'; do
+		expect "no $path" '40[0-9] *' GET "/live/$path"
+		case $(cat body) in
+		*secret* | *id-of-the-folder*) fail "$front_end: serves /live/$path" ;;
+		esac
+	done
+	expect 'no such stream' '404 *' GET /live/0000000000000000000000/live.m3u8
+	live_has 'Access-Control-Allow-Origin: \*'
+	expect 'no such name' '404 *' GET "/live/$key/other.ts"
+	live_has 'Access-Control-Allow-Origin: \*'
+	mv "$folder/1-17.ts" "$folder/secret" && ln -s secret "$folder/1-17.ts" || exit 1
+	expect 'a symbolic link' '40[34] *' GET "/live/$key/1-17.ts"
+	rm -rf "$folder"
+}
+
 # logs_no_signature LOG...: checks that the logs do not contain the signature of the last link.
 logs_no_signature()
 {
@@ -321,6 +363,7 @@ logs_no_code()
 	cat "$@" >all.logs || fail "$front_end: no log"
 	[ -s all.logs ] || fail "$front_end: the logs are empty"
 	grep abc-defg-hij all.logs && fail "$front_end: logs codes"
+	grep hZk2m0cVQ1yJw5nT3rXb7A all.logs && fail "$front_end: logs the key of a live stream"
 }
 
 # ---- nginx ----
@@ -330,6 +373,7 @@ if have nginx && have spawn-fcgi; then
 	start_nginx nginx
 	check 'nginx with spawn-fcgi'
 	check_recordings
+	check_live
 
 	# The installed site with the TLS lines that are comments in it.
 	if have openssl; then
@@ -399,6 +443,7 @@ if have lighttpd; then
 	note "$scratch/lighttpd.pid" TERM
 	check lighttpd
 	check_recordings
+	check_live
 	check_proxy
 	grep -q /v2 lighttpd-access.log && fail 'lighttpd logs paths'
 	end_all
@@ -445,6 +490,7 @@ if have apache2 && have spawn-fcgi && [ -e $modules/mod_proxy_fcgi.so ]; then
 	note "$scratch/apache.pid" TERM
 	check 'Apache with mod_proxy_fcgi'
 	[ -z "$xsendfile" ] || check_recordings
+	check_live
 	check_proxy
 	body_of 262145 >large
 	expect 'an error of its own' '413 {"code":413,*' POST /v2/templates --data-binary @large
