@@ -443,6 +443,33 @@ export const recordings_in_console = (browser) =>
 		await page.waitForFunction(() => document.querySelectorAll(".recording-file").length === 1);
 		ok("it is deleted", asked.at(-1) === `DELETE ${FILES[1].id}`, asked.at(-1));
 
+		// Streams are listed on the same page, one type at a time.
+		const stream = { ...DONE, id: "6925c84100000000000000d9", room_id: room.id, asset_types: [], status: "running", started_at: new Date().toISOString(), stopped_at: null, reason: "", not_enforced: [] };
+		const streams = {
+			"live-streams": { ...stream, type: "live", playback: { url: `${BASE}/live/hZk2m0cVQ1yJw5nT3rXb7A/live.m3u8` } },
+			"external-streams": { ...stream, type: "external", outputs: [{ url: "rtmp://a.example/app/{abc...xyz}", state: "failed", since: stream.created_at, error: "no answer" }] },
+		};
+		for (const [path, one] of Object.entries(streams)) {
+			await page.route(`**/v2/${path}?*`, (route) => route.fulfill({ json: { limit: 25, last: "", data: [one] } }));
+			await page.route(`**/v2/${path}/${one.id}`, (route) => route.fulfill({ json: { ...one, recording_assets: [] } }));
+			await page.route(`**/v2/${path}/${one.id}/stop`, (route) => {
+				asked.push(`stop ${path}`);
+				one.status = "completed";
+				return route.fulfill({ json: one });
+			});
+			await page.goto(`${BASE}/console/recordings`);
+			await page.selectOption("select[aria-label=Type]", one.type);
+			await page.waitForSelector("tr:has-text('Streaming')");
+			await page.click(".row-link:has-text('Algebra')");
+			await page.waitForSelector(`.facts:has-text('${one.type === "live" ? "/live/hZk2m0cVQ1yJw5nT3rXb7A/live.m3u8" : "Given up: no answer"}')`);
+			ok(`no pause of a ${one.type} stream`, (await page.locator(button("Pause recording")).count()) === 0);
+			await accessible(page, `a stream of the type ${one.type} in the console`);
+			await page.click(button(`Stop ${one.type} stream`));
+			await page.click(`dialog ${button(`Stop ${one.type} stream`)}`);
+			await page.waitForSelector(".badge:has-text('Ended')");
+			ok(`a ${one.type} stream is stopped`, asked.at(-1) === `stop ${path}`, asked.at(-1));
+		}
+
 		// A room: what starts, pauses and stops a recording there.
 		await page.goto(`${BASE}/console/rooms/${room.id}`);
 		const section = "section:has(#recordings)";

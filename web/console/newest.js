@@ -12,7 +12,7 @@ import { put_once, table_of } from "./inside.js";
 
 /**
  * @template {{ id: string }} T
- * @param {{ path: string, kind: string, noun: string, label: string, columns: string[], limit: number, query: () => Record<string, any>,
+ * @param {{ path: string | (() => string), kind: string, noun: string, label: string, columns: string[], limit: number, query: () => Record<string, any>,
  *   row: (item: T) => { element: HTMLElement, update: (item: T) => void }, prepare?: (items: T[]) => Promise<any>,
  *   none: () => HTMLElement, signal: AbortSignal }} what `kind` is what other tabs say has changed; `prepare` fetches what
  *   the rows need besides
@@ -32,7 +32,7 @@ export function newest({ path, kind, noun, label, columns, limit, query, row, pr
 
 	/** @param {string} start @returns {Promise<{ data: T[], last: string }>} */
 	async function page(start) {
-		const answer = await get(address(path, { ...query(), limit, start }), signal);
+		const answer = await get(address(typeof path === "string" ? path : path(), { ...query(), limit, start }), signal);
 		const data = answer.data ?? [];
 		return { data, last: data.length < limit ? "" : answer.last };
 	}

@@ -1,5 +1,5 @@
-// Recordings: the list of an account, a room or a session; one recording with its files, to play, download, link and
-// delete; what starts and stops one in a live room; and the recorders.
+// Recordings and streams: the list of an account, a room or a session; one of them with its files, to play, download,
+// link and delete; what starts and stops a recording in a live room; and the recorders.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -19,9 +19,14 @@ import { room_name, room_names } from "./sessions.js";
 /** A file of a recording.
  * @typedef {{ id: string, type: "room-composite" | "chat", path: string, duration: number, size: number, status: "completed" | "missing",
  *   created_at: string, metadata: { resolution?: { height: number, width: number }, gaps?: { at_ms: number, missing_ms: number }[] } }} Asset */
+/** @typedef {"recording" | "live" | "external"} Type */
+/** @typedef {{ url: string, state: "connecting" | "live" | "failed", since: string, error: string }} Output */
 /**
  * @typedef {object} Recording
  * @property {string} id
+ * @property {Type} type
+ * @property {{ url: string }} [playback]
+ * @property {Output[]} [outputs]
  * @property {string} room_id
  * @property {string} session_id
  * @property {string} room_name
@@ -62,10 +67,24 @@ const STATUSES = {
 /** @type {Record<string, string>} */
 const STATES_OF_RECORDERS = { free: "Free", busy: "Recording", full: "Full", draining: "Takes nothing new", lost: "Not reachable" };
 const ENDED = ["completed", "failed"];
+/** What the page lists, and what it says of one. @type {Record<Type, { path: string, all: string, one: string, noun: string, running: string, completed: string, none: string }>} */
+const TYPES = {
+	recording: { path: PATH, all: "Recordings", one: "Recording", noun: "recording", running: STATUSES.running, completed: STATUSES.completed, none: "A recording begins when somebody who may presses Record in a call, or here, on the page of a room." },
+	live: { path: "/v2/live-streams", all: "Live streams", one: "Live stream", noun: "live stream", running: "Streaming", completed: "Ended", none: "A live stream is played by anybody who has its address, some seconds later." },
+	external: { path: "/v2/external-streams", all: "External streams", one: "External stream", noun: "external stream", running: "Streaming", completed: "Ended", none: "An external stream is sent to RTMP servers, such as those of video platforms." },
+};
+/** @type {Record<Output["state"], string>} */
+const OUTPUT_STATES = { connecting: "Connecting", live: "Live", failed: "Given up" };
+/** @param {string | null | undefined} word @returns {Type} */
+const type_of = (word) => (word === "live" || word === "external" ? word : "recording");
 
 const is_running = (/** @type {Recording} */ one) => ["starting", "running"].includes(one.status);
 /** @param {Recording} one */
-const state_words = (one) => (one.status !== "running" ? STATUSES[one.status] : one.interrupted_since ? "Interrupted" : one.paused ? "Paused" : STATUSES.running);
+function state_words(one) {
+	const { running, completed } = TYPES[type_of(one.type)];
+	if (one.status !== "running") return one.status === "completed" ? completed : STATUSES[one.status];
+	return one.interrupted_since ? "Interrupted" : one.paused ? "Paused" : running;
+}
 /** Returns when it began, or was to begin. @param {Recording} one */
 const began = (one) => one.started_at ?? one.created_at;
 /** @param {Recording} one */
@@ -85,7 +104,7 @@ const recording_row = (of_room) => (/** @type {Recording} */ first) => {
 	const badge = h("span.badge");
 	const length = h("td", { "data-label": "Length" });
 	const when = h("span.row-name", null, moment(began(first)));
-	const link = (/** @type {Node} */ words) => h("a.row-link", { href: `/console/recordings/${first.id}` }, words);
+	const link = (/** @type {Node} */ words) => h("a.row-link", { href: address(`/console/recordings/${first.id}`, { type: type_of(first.type) === "recording" ? "" : first.type }) }, words);
 	const element = h(
 		"tr",
 		null,
@@ -105,10 +124,10 @@ const recording_row = (of_room) => (/** @type {Recording} */ first) => {
 	};
 };
 
-/** @param {{ query: () => Record<string, any>, of_room: boolean, none: () => HTMLElement, signal: AbortSignal }} what */
-const recording_list = ({ query, of_room, none, signal }) =>
+/** @param {{ type?: () => Type, query: () => Record<string, any>, of_room: boolean, none: () => HTMLElement, signal: AbortSignal }} what */
+const recording_list = ({ type = () => "recording", query, of_room, none, signal }) =>
 	newest({
-		path: PATH,
+		path: () => TYPES[type()].path,
 		kind: "recordings",
 		noun: "recording",
 		label: "Recordings",
@@ -209,18 +228,22 @@ function recorders_section(signal) {
 
 /** @type {import("../lib/router.js").Maker} */
 export async function recordings_page(_, signal, query) {
+	const types = h("select", { "aria-label": "Type" }, Object.entries(TYPES).map(([value, { all }]) => h("option", { value }, all)));
+	types.value = type_of(query.get("type"));
+	const type = () => type_of(types.value);
 	const states = h("select", { "aria-label": "State" }, FILTERS.map(([value, words]) => h("option", { value }, words)));
 	states.value = query.get("status") ?? "";
 	if (states.selectedIndex < 0) states.value = "";
 	const none = () =>
 		states.value === ""
-			? empty("record", "No recordings", "A recording begins when somebody who may presses Record in a call, or here, on the page of a room.")
-			: empty("record", "No recordings", "No recording has this state.");
-	const list = recording_list({ query: () => ({ status: states.value }), of_room: false, none, signal });
-	states.addEventListener("change", () => {
-		set_query({ status: states.value });
-		list.restart().catch(list.failed);
-	});
+			? empty("record", `No ${TYPES[type()].noun}s`, TYPES[type()].none)
+			: empty("record", `No ${TYPES[type()].noun}s`, `No ${TYPES[type()].noun} has this state.`);
+	const list = recording_list({ type, query: () => ({ status: states.value }), of_room: false, none, signal });
+	for (const select of [types, states])
+		select.addEventListener("change", () => {
+			set_query({ type: type() === "recording" ? "" : type(), status: states.value });
+			list.restart().catch(list.failed);
+		});
 	await list.restart();
 	poll(list.restart, signal, list.failed);
 	return {
@@ -228,8 +251,8 @@ export async function recordings_page(_, signal, query) {
 		element: h(
 			"div.page",
 			null,
-			page_head({ title: "Recordings", about: ["What was recorded in your rooms, newest first."] }),
-			h("div.toolbar.filters", null, h("div.select", null, states, icon("down"))),
+			page_head({ title: "Recordings", about: ["What was recorded and streamed in your rooms, newest first."] }),
+			h("div.toolbar.filters", null, h("div.select", null, types, icon("down")), h("div.select", null, states, icon("down"))),
 			list.element,
 			recorders_section(signal),
 		),
@@ -317,8 +340,10 @@ const REASONS = {
 };
 
 /** @type {import("../lib/router.js").Maker} */
-export async function recording_page({ id = "" }, signal) {
-	const path = `${PATH}/${segment(id)}`;
+export async function recording_page({ id = "" }, signal, query) {
+	const type = type_of(query.get("type"));
+	const { one: kind, noun } = TYPES[type];
+	const path = `${TYPES[type].path}/${segment(id)}`;
 	/** @type {Recording} */
 	let recording = await get(path, signal);
 	await room_names([recording], signal);
@@ -340,7 +365,7 @@ export async function recording_page({ id = "" }, signal) {
 		}
 	};
 	async function stop() {
-		if (await confirm_with("Stop this recording?", "What was recorded so far is saved.", "Stop recording")) await act(`${path}/stop`, "Recording stopped.")();
+		if (await confirm_with(`Stop this ${noun}?`, type === "recording" ? "What was recorded so far is saved." : "Nobody can follow the call there any more.", `Stop ${noun}`)) await act(`${path}/stop`, `${kind} stopped.`)();
 	}
 	function draw() {
 		draw_badge(badge, recording);
@@ -357,6 +382,8 @@ export async function recording_page({ id = "" }, signal) {
 			["Why it ended", recording.reason !== "" && (REASONS[recording.reason] ?? recording.reason)],
 			["Error", recording.error !== "" && recording.error],
 			["Destination", recording.destination !== "" && recording.destination],
+			["Playlist", recording.playback !== undefined && h("span", null, recording.playback.url, " ", copy_button(recording.playback.url, "Copy address of the playlist"))],
+			...(recording.outputs ?? []).map((/** @type {Output} */ one) => /** @type {[string, string]} */ ([one.url, [OUTPUT_STATES[one.state], one.error].filter(Boolean).join(": ")])),
 			["Interruptions and pauses", recording.gaps > 0 && String(recording.gaps)],
 			["Not done as the template says", recording.not_enforced.length > 0 && recording.not_enforced.join(", ")],
 		];
@@ -364,9 +391,9 @@ export async function recording_page({ id = "" }, signal) {
 		const is_open = is_running(recording) && may("recordings:write");
 		put(
 			actions,
-			is_open && recording.status === "running" && h("button", { type: "button", onclick: act(path_of_room(room_id, paused ? "resume" : "pause"), paused ? "Recording resumed." : "Recording paused.") }, icon(paused ? "record" : "pause"), paused ? "Resume recording" : "Pause recording"),
-			is_open && h("button", { type: "button", onclick: stop }, icon("stop"), "Stop recording"),
-			menu("Recording actions", [{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) }]),
+			is_open && type === "recording" && recording.status === "running" && h("button", { type: "button", onclick: act(path_of_room(room_id, paused ? "resume" : "pause"), paused ? "Recording resumed." : "Recording paused.") }, icon(paused ? "record" : "pause"), paused ? "Resume recording" : "Pause recording"),
+			is_open && h("button", { type: "button", onclick: stop }, icon("stop"), `Stop ${noun}`),
+			menu(`${kind} actions`, [{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) }]),
 		);
 		const all = recording.recording_assets ?? [];
 		// What is played stays as it is.
@@ -374,8 +401,8 @@ export async function recording_page({ id = "" }, signal) {
 		if (files_now !== listed) put(files, all.map((one) => asset_element(one, () => void follow().catch(() => {}))));
 		listed = files_now;
 		if (all.length > 0) put_once(place, files);
-		else if (ENDED.includes(recording.status)) put(place, empty("record", "No files", recording.status === "failed" ? "Nothing could be saved." : "Its files were deleted."));
-		else put(place, empty("record", "Not ready yet", "The files are here a short time after the recording has ended."));
+		else if (ENDED.includes(recording.status)) put(place, empty("record", "No files", recording.status === "failed" ? "Nothing could be saved." : "It made none, or they were deleted."));
+		else put(place, empty("record", "Not ready yet", `The files are here a short time after the ${noun} has ended, if it makes any.`));
 	}
 	async function follow() {
 		recording = await get(path, signal);
@@ -383,7 +410,7 @@ export async function recording_page({ id = "" }, signal) {
 		renew_times(head);
 	}
 	const head = page_head({
-		way: [["Recordings", "/console/recordings"]],
+		way: [[TYPES[type].all, address("/console/recordings", { type: type === "recording" ? "" : type })]],
 		title: name_of(recording),
 		badge,
 		about: [h("span", null, "Started ", ago(began(recording)), ` (${moment(began(recording))})`)],
@@ -392,7 +419,7 @@ export async function recording_page({ id = "" }, signal) {
 	draw();
 	poll(async () => (ENDED.includes(recording.status) ? undefined : follow()), signal, () => {});
 	return {
-		title: `Recording of ${name_of(recording)}`,
-		element: h("div.page", null, head, h("section", { "aria-labelledby": "files" }, h("h2.section-title", { id: "files" }, "Files"), place), h("section", { "aria-labelledby": "about-recording" }, h("h2.section-title", { id: "about-recording" }, "About this recording"), facts)),
+		title: `${kind} of ${name_of(recording)}`,
+		element: h("div.page", null, head, h("section", { "aria-labelledby": "files" }, h("h2.section-title", { id: "files" }, "Files"), place), h("section", { "aria-labelledby": "about-recording" }, h("h2.section-title", { id: "about-recording" }, `About this ${noun}`), facts)),
 	};
 }
