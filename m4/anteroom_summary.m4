@@ -8,6 +8,7 @@ AC_DEFUN([ANTEROOM_SUMMARY], [
     postgresql    $with_postgresql
     curl          $with_curl
     qrencode      $with_qrencode
+    librtmp       $with_librtmp
     calls         $with_livekit_client
     hardening     $enable_hardening
     sanitizers    $enable_sanitizers

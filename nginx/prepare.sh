@@ -59,6 +59,7 @@ need_for_building()
 	need header unicase.h libunistring-dev
 	need module libcurl libcurl4-openssl-dev
 	need module libqrencode libqrencode-dev
+	need module librtmp librtmp-dev
 	test -f configure || need_autotools
 }
 

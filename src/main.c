@@ -15,6 +15,7 @@
 #include "command/options.h"
 #include "command/process.h"
 #include "delivery/sender.h"
+#include "delivery/stream_sender.h"
 
 /* clang-format off */
 static const struct command commands[] = {
@@ -222,6 +223,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (sender_is_asked_for(argc, argv))
 		return sender_run(argv[1]);
+	if (stream_sender_is_asked_for(argc, argv))
+		return stream_sender_run();
 	for (size_t i = 0; i < COMMANDS; i++) {
 		int words = words_of(&commands[i], argc, argv);
 

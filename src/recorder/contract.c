@@ -14,6 +14,8 @@
 #define EVERY_LEAST 100
 #define EVERY_MOST 60000
 #define LEASE_MOST 3600000
+/* Characters of an output's address; the service goes by its place. */
+#define OUTPUT_SHOWN 100
 
 static const char *const state_names[] = {
 	[WORK_OPENING] = "opening", [WORK_RUNNING] = "running",	  [WORK_PAUSED] = "paused",
@@ -56,6 +58,30 @@ static void write_files(struct json_writer *writer, const struct work_news *work
 	writer_close(writer, ']');
 }
 
+static void write_outputs(struct json_writer *writer, const struct work_news *work,
+			  bool with_errors)
+{
+	static const char *const names[] = {
+		[OUTPUT_CONNECTING] = "connecting",
+		[OUTPUT_LIVE] = "live",
+		[OUTPUT_FAILED] = "failed",
+	};
+
+	writer_open(writer, "outputs", '[');
+	for (size_t i = 0; i < work->outputs_count; i++) {
+		const struct output_news *output = work->outputs[i];
+
+		writer_open(writer, NULL, '{');
+		writer_text(writer, "url", text_first(slice_of(output->url), OUTPUT_SHOWN));
+		writer_plain(writer, "state", slice_of(names[output->state]));
+		writer_time_milliseconds(writer, "since", output->since);
+		if (with_errors && output->error[0] != '\0')
+			writer_text(writer, "error", slice_of(output->error));
+		writer_close(writer, '}');
+	}
+	writer_close(writer, ']');
+}
+
 static void write_work(struct json_writer *writer, const struct work_news *work, bool with_gaps,
 		       bool with_errors)
 {
@@ -83,6 +109,8 @@ static void write_work(struct json_writer *writer, const struct work_news *work,
 	}
 	writer_close(writer, ']');
 	writer_integer(writer, "people", work->people);
+	if (work->outputs_count > 0)
+		write_outputs(writer, work, with_errors);
 	if (work->state == WORK_SENDING || work->state == WORK_DONE)
 		write_files(writer, work);
 	if (with_errors && work->error[0] != '\0')
@@ -298,14 +326,26 @@ const char *order_media_host(struct arena *arena, const json_t *order)
 	return arena_copy(arena, text_lower(arena, host)).data;
 }
 
+bool order_streams(const json_t *order)
+{
+	return json_is_object(json_object_get(order, "hls")) ||
+	       json_is_object(json_object_get(order, "rtmp"));
+}
+
+bool order_keeps_file(const json_t *order)
+{
+	return order_has_folder(order) && !json_is_false(json_object_get(order, "file"));
+}
+
 struct slice order_kept(struct arena *arena, const json_t *order, const char *recorder,
 			int64_t epoch)
 {
-	static const char *const kept[] = {
-		"page", "look", "dir", "until", "stopped_at", "pauses"
-	};
+	static const char *const kept[] = { "page",	  "look",   "dir",  "until",
+					    "stopped_at", "pauses", "file", "hls" };
 	struct json_writer writer = writer_begin(arena, false);
 
+	if (order_streams(order))
+		writer_value(&writer, "streams", json_true());
 	writer_text(&writer, "recorder", slice_of(recorder));
 	writer_integer(&writer, "epoch", epoch);
 	for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {

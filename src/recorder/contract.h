@@ -41,6 +41,18 @@ struct recorded_file {
 	int64_t width, height;
 };
 
+#define OUTPUTS_MOST 5
+#define OUTPUT_URL_SIZE 2049
+#define OUTPUT_ERROR_SIZE 200
+
+/* What a report says about an output of a stream. */
+struct output_news {
+	char url[OUTPUT_URL_SIZE]; /* without its key */
+	enum output_state { OUTPUT_CONNECTING, OUTPUT_LIVE, OUTPUT_FAILED } state;
+	int64_t since; /* time by the service's clock */
+	char error[OUTPUT_ERROR_SIZE]; /* empty if there is none */
+};
+
 /* What a report says about a work. */
 struct work_news {
 	const char *account, *job;
@@ -52,6 +64,8 @@ struct work_news {
 	size_t gaps_count;
 	const struct recorded_file *files;
 	size_t files_count;
+	const struct output_news *outputs[OUTPUTS_MOST];
+	size_t outputs_count;
 	const char *error; /* empty if there is none */
 	bool needs_order, needs_put;
 };
@@ -116,6 +130,11 @@ size_t order_excluded(struct arena *arena, const json_t *order, struct span **sp
 /* Returns the host of the media server as it is written in the order, in the arena; NULL if there
  * is none. */
 const char *order_media_host(struct arena *arena, const json_t *order);
+
+/* Returns whether the order is one of a stream: it has a playlist, or addresses. */
+bool order_streams(const json_t *order);
+/* Returns whether a file is made of the parts. */
+bool order_keeps_file(const json_t *order);
 
 /* Returns the order as it is kept beside the parts: without tokens and keys, in the arena. */
 struct slice order_kept(struct arena *arena, const json_t *order, const char *recorder,

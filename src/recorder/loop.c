@@ -20,7 +20,7 @@
 #define STEP_MS 100
 /* Space that is left besides room for a copy of all parts. */
 #define SPACE_LEAST ((int64_t)256 << 20)
-#define POLL_MOST 128
+#define POLL_MOST 256
 
 static const int64_t join_pauses[] = { 1000, 3000, 10000, 30000, 60000 };
 #define JOIN_PAUSES (sizeof join_pauses / sizeof join_pauses[0])
@@ -90,6 +90,9 @@ bool loop_open(struct loop *loop, struct recorder_options *options, struct fault
 	loop->stand.arena = loop->arena;
 	loop->stand.options = options;
 	loop->stand.folder.lock = -1;
+	loop->stand.casts = (struct cast_stand){ .children = &loop->stand.children,
+						 .folder = &loop->stand.folder,
+						 .ranges = &options->stream_ranges };
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
@@ -100,6 +103,7 @@ bool loop_open(struct loop *loop, struct recorder_options *options, struct fault
 	    !folder_lock(&loop->stand.folder, options->name, fault) ||
 	    !make_profiles(&loop->stand, fault))
 		return false;
+	loop->stand.casts.ffmpeg = options->ffmpeg;
 	(void)signal(SIGPIPE, SIG_IGN);
 	children_adopt();
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0 ||
@@ -178,6 +182,8 @@ void loop_obey(struct loop *loop, const struct answer *answer)
 {
 	struct work *next;
 
+	loop->stand.answered_at = clock_monotonic();
+	loop->stand.lease_ms = answer->lease_ms;
 	for (struct work *work = loop->first; work != NULL; work = next) {
 		bool is_listed = false;
 
@@ -218,7 +224,7 @@ static void watch_space(struct loop *loop)
 	if (!folder_space(&loop->stand.folder, &free_bytes, &total_bytes) || free_bytes >= needed)
 		return;
 	for (struct work *work = loop->first; work != NULL; work = work->next) {
-		if (work->phase == PHASE_NONE || work->has_no_space)
+		if (work->phase == PHASE_NONE || work->has_no_space || work->drops_media)
 			continue;
 		work->has_no_space = true;
 		work_set_error(work, SLICE("no space left"));
@@ -345,8 +351,14 @@ void loop_round(struct loop *loop, int descriptor, int64_t milliseconds)
 	if (loop->joiner != NULL)
 		add_descriptor(polled, &n, joiner_descriptor(loop->joiner), POLLIN);
 	for (const struct work *work = loop->first; work != NULL; work = work->next) {
-		int descriptors[CHROMIUM_DESCRIPTORS];
+		int descriptors[CHROMIUM_DESCRIPTORS], streamed[CAST_DESCRIPTORS];
+		const size_t streams = work->cast == NULL ? 0
+							  : cast_descriptors(work->cast, streamed);
 
+		for (size_t i = 0; i < streams; i++)
+			add_descriptor(polled, &n, streamed[i], POLLIN);
+		if (work->cast != NULL && work->state <= WORK_STOPPING)
+			milliseconds = milliseconds > STEP_MS ? STEP_MS : milliseconds;
 		if (work->chromium == NULL) {
 			/* What is due later is due at its time. */
 			if (work->state == WORK_JOINING || work->state <= WORK_PAUSED)

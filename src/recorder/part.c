@@ -47,7 +47,7 @@ bool part_open(struct part *part, const char *folder, int64_t epoch, int64_t *nu
 bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t media_ms,
 		 int64_t written, struct fault *fault)
 {
-	struct slice rest = bytes;
+	struct slice rest = part->drops_media ? (struct slice){ NULL, 0 } : bytes;
 	char line[128];
 	int size;
 	bool is_written = true;
@@ -60,7 +60,7 @@ bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t medi
 		else
 			is_written = n < 0 && errno == EINTR;
 	}
-	if (!is_written || fdatasync(part->media) != 0) {
+	if (!is_written || (!part->drops_media && fdatasync(part->media) != 0)) {
 		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the recording");
 		(void)!ftruncate(part->media, (off_t)part->bytes);
 		return false;
@@ -70,7 +70,7 @@ bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t medi
 	/* A line that is lost or torn costs the times of a chunk, not its media. */
 	(void)!write(part->log, line, (size_t)size);
 	part->chunks++;
-	part->bytes += (int64_t)bytes.size;
+	part->bytes += part->drops_media ? 0 : (int64_t)bytes.size;
 	part->media_ms = media_ms;
 	part->last_at = at;
 	return true;

@@ -16,6 +16,7 @@
 
 struct part {
 	int media, log; /* -1 if they are not open */
+	bool drops_media; /* only the log is written */
 	int64_t chunks, bytes, media_ms;
 	int64_t last_at; /* time of the end of the last chunk */
 };

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "delivery/sender.h"
+#include "delivery/stream_sender.h"
 #include "recorder/loop.h"
 #include "recorder/test_page.h"
 
@@ -145,6 +146,16 @@ static bool check_service(const struct recorder_options *options, tell_finding *
 		    options->name);
 }
 
+/* ---- external streams ---- */
+
+static bool check_streams(tell_finding *tell)
+{
+	if (!stream_sender_is_built())
+		return ill(tell, "Build it with librtmp, or start no external streams.",
+			   "This program has no librtmp: it sends no external streams (RTMP).");
+	return well(tell, "External streams can be sent (RTMP).");
+}
+
 /* ---- the test picture ---- */
 
 static const char *remedy_for(const char *error)
@@ -255,6 +266,7 @@ bool recorder_check(const struct recorder_options *options, tell_finding *tell)
 		well(tell, "Chromium is %s, ffmpeg is %s.", own.chromium, own.ffmpeg);
 		is_well = check_folder(&loop, tell);
 		is_well = check_service(options, tell) && is_well;
+		is_well = check_streams(tell) && is_well;
 		is_well = check_recording(&loop, tell) && is_well;
 	} else {
 		is_well = ill(tell, "", "%s.", fault_reason(&fault));

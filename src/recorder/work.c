@@ -58,6 +58,51 @@ void work_set_state(struct work_stand *stand, struct work *work, enum work_state
 		  "error", work->error[0] == '\0' ? NULL : work->error, NULL);
 }
 
+/* ---- what is streamed ---- */
+
+/* Begins to stream, if the order is one of a stream. A work that cannot is broken. */
+static void begin_cast(struct work_stand *stand, struct work *work, const json_t *order)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	if (work->cast != NULL || !order_streams(order))
+		return;
+	work->drops_media = !order_keeps_file(order);
+	if (cast_open(&stand->casts, order, work->epoch, stand->arena, &work->cast, &fault))
+		return;
+	work_set_error(work, slice_of(fault_reason(&fault)));
+	work_set_state(stand, work, WORK_BROKEN);
+}
+
+/* After a restart, the order that was kept has what a stop needs: the playlist. */
+static void take_up_cast(struct work_stand *stand, struct work *work)
+{
+	const char *path = arena_text(stand->arena, "%s/order.json", work->folder);
+	json_t *order = json_text_read_stored(stand->arena, small_file_read(stand->arena, path),
+					      NULL);
+
+	if (!json_is_true(json_object_get(order, "streams")))
+		return;
+	work->drops_media = !order_keeps_file(order);
+	if (json_is_object(json_object_get(order, "hls")))
+		begin_cast(stand, work, order);
+}
+
+/* Streams end with the lease, since another recorder may go on with them; files do not. */
+static void step_cast(struct work_stand *stand, struct work *work)
+{
+	if (work->cast == NULL)
+		return;
+	if (clock_monotonic() - stand->answered_at >= stand->lease_ms)
+		cast_hold(work->cast, "the service does not answer");
+	else if (work->state == WORK_BROKEN)
+		cast_hold(work->cast, "the recording is broken");
+	else if (work->was_listed && !work->is_listed)
+		cast_hold(work->cast, "the service does not want the stream");
+	else if (cast_step(work->cast, stand->arena, service_time(stand)))
+		stand->has_changed = true;
+}
+
 /* ---- what was recorded before ---- */
 
 static void add_gap(struct work *work, int64_t missing)
@@ -95,6 +140,7 @@ static void read_former_parts(struct work_stand *stand, struct work *work)
 			work->part = work->file_number = parts[i].number;
 	}
 	work->files_count = joined_files(&stand->folder, work->account, work->job, work->files);
+	take_up_cast(stand, work);
 }
 
 struct work *work_open(struct work_stand *stand, const char *account, const char *job,
@@ -125,6 +171,8 @@ static void close_part(struct work_stand *stand, struct work *work)
 	chromium_close(&stand->children, work->chromium);
 	work->chromium = NULL;
 	part_close(&work->file);
+	if (work->cast != NULL)
+		cast_end_part(work->cast);
 	work->phase = PHASE_NONE;
 	work->is_inside = false;
 	work->people = 0;
@@ -135,6 +183,7 @@ static void close_part(struct work_stand *stand, struct work *work)
 void work_close(struct work_stand *stand, struct work *work)
 {
 	close_part(stand, work);
+	cast_close(work->cast);
 	json_decref(work->order);
 	json_decref(work->put);
 	free(work->gaps);
@@ -170,7 +219,7 @@ void work_forget_parts(const struct work_stand *stand, const struct work *work, 
 		       (relative != NULL && snprintf(path, sizeof path, "%s/%s", stand->folder.path,
 						     relative) < (int)sizeof path)))
 		folder_remove(path);
-	if (erases || is_old || work->files_count > 0)
+	if (erases || is_old || work->files_count > 0 || work->drops_media)
 		folder_remove(work->folder);
 	arena_close(arena);
 }
@@ -189,6 +238,7 @@ static void take_order(struct work_stand *stand, struct work *work, const json_t
 	work->order_heard_at = clock_monotonic();
 	work->needs_order = work->needs_fresh_order = false;
 	work->rev = rev;
+	begin_cast(stand, work, order);
 	if (!is_new_look || work->phase != PHASE_RECORDING)
 		return;
 	buffer_append_text(&call, "anteroom_look(");
@@ -224,6 +274,8 @@ void work_obey(struct work_stand *stand, struct work *work, const struct wanted 
 	work->inside = wanted->inside;
 	if (wanted->epoch != work->epoch) {
 		close_part(stand, work);
+		cast_close(work->cast);
+		work->cast = NULL;
 		work->epoch = wanted->epoch;
 		work->part = work->file_number = 0;
 		work->has_media = work->has_no_space = false;
@@ -334,6 +386,7 @@ static void begin_part(struct work_stand *stand, struct work *work)
 		part_failed(stand, work, slice_of(fault_reason(&fault)));
 		return;
 	}
+	work->file.drops_media = work->drops_media;
 	work->phase = PHASE_LOADING;
 	work_set_state(stand, work,
 		       work->has_media ? (work->pause_asked ? WORK_PAUSED : WORK_RUNNING)
@@ -413,16 +466,23 @@ static void take_chunk(struct work_stand *stand, struct work *work, const json_t
 	if (work->media_at > 0 && (work->file.chunks == 1 || work->has_resumed))
 		add_gap(work, at - added - work->media_at);
 	work->has_resumed = false;
+	if (work->cast != NULL)
+		cast_feed(work->cast, &(struct cast_chunk){ .bytes = bytes,
+							    .is_first = work->file.chunks == 1,
+							    .at = at,
+							    .media_ms = media_ms,
+							    .before_ms = media_ms - added });
 	work->recorded_ms += added;
 	work->media_at = at;
-	work->bytes += (int64_t)bytes.size;
+	work->bytes += work->drops_media ? 0 : (int64_t)bytes.size;
 	work->chunk_heard = clock_monotonic();
 	work->has_media = true;
 	if (work->file.chunks == 1 && work->phase == PHASE_RECORDING) {
 		work->error[0] = '\0';
 		stand->has_changed = true;
 	}
-	if (work->state == WORK_OPENING)
+	/* A stream runs once somebody can see it. */
+	if (work->state == WORK_OPENING && (work->cast == NULL || cast_is_seen(work->cast)))
 		work_set_state(stand, work, WORK_RUNNING);
 	if (work->phase == PHASE_RECORDING &&
 	    (work->file.media_ms >= PART_LONGEST || work->file.bytes >= PART_BYTES_MOST))
@@ -651,8 +711,14 @@ static void step_between(struct work_stand *stand, struct work *work)
 	if (is_to_stop(stand, work)) {
 		work_set_state(stand, work, WORK_STOPPING);
 		/* Joining needs what the service says of the end. */
-		if (work->want == WANT_STOP && work->is_listed && !work->needs_fresh_order &&
-		    order_has_folder(work->order))
+		if (work->want != WANT_STOP || !work->is_listed || work->needs_fresh_order)
+			return;
+		if (work->cast != NULL &&
+		    !cast_finish(work->cast, stand->arena, service_time(stand)))
+			return;
+		if (work->drops_media)
+			work_set_state(stand, work, WORK_DONE);
+		else if (order_has_folder(work->order))
 			work_set_state(stand, work, WORK_JOINING);
 		return;
 	}
@@ -665,6 +731,7 @@ static void step_between(struct work_stand *stand, struct work *work)
 
 void work_step(struct work_stand *stand, struct work *work)
 {
+	step_cast(stand, work);
 	if (work->phase != PHASE_NONE)
 		step_part(stand, work);
 	if (work->phase == PHASE_NONE)
@@ -682,7 +749,7 @@ bool work_fills_slot(const struct work *work)
 
 struct work_news work_tell(const struct work *work)
 {
-	return (struct work_news){
+	struct work_news news = {
 		.account = work->account,
 		.job = work->job,
 		.epoch = work->epoch,
@@ -695,8 +762,13 @@ struct work_news work_tell(const struct work *work)
 		.gaps_count = work->gaps_count,
 		.files = work->files,
 		.files_count = work->files_count,
-		.error = work->error,
+		.error = work->error[0] != '\0' || work->cast == NULL ? work->error
+								      : cast_error(work->cast),
 		.needs_order = work->needs_order,
 		.needs_put = work->state == WORK_SENDING && work->needs_put,
 	};
+
+	if (work->cast != NULL)
+		news.outputs_count = cast_outputs(work->cast, news.outputs);
+	return news;
 }

@@ -10,6 +10,7 @@
 #ifndef RECORDER_WORK_H
 #define RECORDER_WORK_H
 
+#include "recorder/cast.h"
 #include "recorder/chat.h"
 #include "recorder/chromium.h"
 #include "recorder/contract.h"
@@ -23,11 +24,14 @@ struct work_stand {
 	const struct recorder_options *options;
 	struct folder folder;
 	struct children children;
+	struct cast_stand casts;
 	struct arena *arena; /* for a round of the loop */
 	int64_t clock_offset; /* from the clock of this machine to that of the service */
 	char profiles[FOLDER_PATH_SIZE]; /* folder of the profiles of Chromium */
 	unsigned profiles_made;
 	const char *page; /* URL of the page instead of that of the order, or NULL */
+	int64_t answered_at,
+		lease_ms; /* the last answer (clock_monotonic), and for how long it holds */
 	bool is_ending; /* parts end, and no others begin */
 	bool has_changed; /* a report is due at once */
 };
@@ -71,6 +75,10 @@ struct work {
 	int64_t people;
 	unsigned failures;
 	int64_t next_at;
+
+	/* What is streamed. */
+	struct cast *cast; /* NULL if nothing is */
+	bool drops_media; /* a stream of which no file is kept */
 
 	/* What was recorded. */
 	int64_t recorded_ms, media_at, bytes; /* bytes of parts that are not joined */

@@ -57,7 +57,8 @@ fcgiapp\.h      src/edge/fastcgi\.c
 fcgi_.*\.h      no-file
 pcre2\.h        src/base/pattern\.c
 gdbm\.h         src/store/gdbm/gdbm_library\.c
-openssl/.*\.h   src/(base/digest|media/signing)\.c
+openssl/.*\.h   src/(base/digest|media/signing|delivery/stream_process)\.c
+librtmp/.*\.h   src/delivery/stream_process\.c
 libpq-fe\.h     src/store/postgres/connection\.h
 curl/.*\.h      src/(command/http_client|delivery/sender_process)\.c
 uni(case|ctype|norm)\.h src/base/text_name\.c

@@ -40,6 +40,26 @@ static json_t *time_json(int64_t time)
 	return json_string(text);
 }
 
+static void copy_text(char *to, size_t size, const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	(void)snprintf(to, size, "%s", text == NULL ? "" : text);
+}
+
+static void hear_outputs(struct heard *heard, const json_t *outputs)
+{
+	heard->outputs = json_array_size(outputs);
+	for (size_t i = 0; i < heard->outputs && i < OUTPUTS_MOST; i++) {
+		const json_t *one = json_array_get(outputs, i);
+		struct heard_output *output = &heard->output[i];
+
+		copy_text(output->url, sizeof output->url, one, "url");
+		copy_text(output->state, sizeof output->state, one, "state");
+		copy_text(output->error, sizeof output->error, one, "error");
+	}
+}
+
 static void hear(struct heard *heard, const json_t *report)
 {
 	const json_t *work = json_array_get(json_object_get(report, "works"), 0);
@@ -61,6 +81,7 @@ static void hear(struct heard *heard, const json_t *report)
 	heard->part = json_integer_value(json_object_get(work, "part"));
 	heard->recorded_ms = json_integer_value(json_object_get(work, "recorded_ms"));
 	heard->gaps = (int64_t)json_array_size(json_object_get(work, "gaps"));
+	hear_outputs(heard, json_object_get(work, "outputs"));
 	heard->files = json_array_size(json_object_get(work, "files"));
 	heard->file_ms = json_integer_value(json_object_get(file, "duration_ms"));
 	heard->file_width = json_integer_value(json_object_get(file, "width"));
@@ -87,6 +108,16 @@ static json_t *make_order(const struct stand_in *stand_in)
 				  "look", "width", 640, "height", 360, "fps", 25, "video_kbps", 400,
 				  "audio_kbps", 96, "chat", 0, "dir", FOLDER_OF_JOB);
 
+	if (stand_in->keeps_nothing)
+		json_object_set_new(order, "file", json_false());
+	/* A stop has no addresses. */
+	if (stand_in->stream != NULL &&
+	    (stand_in->stopped_at == 0 || strstr(stand_in->stream, "rtmp") == NULL)) {
+		json_t *stream = json_loads(stand_in->stream, 0, NULL);
+
+		json_object_update(order, stream);
+		json_decref(stream);
+	}
 	if (stand_in->stopped_at != 0)
 		json_object_set_new(order, "stopped_at", time_json(stand_in->stopped_at));
 	if (stand_in->paused_to != 0)
@@ -139,9 +170,9 @@ static char *answer_report(struct stand_in *stand_in, const char *body)
 	char *text;
 
 	hear(&stand_in->heard, report);
-	answer = json_pack("{s:o, s:I, s:i, s:i, s:[]}", "now", time_json(service_now(stand_in)),
-			   "n", (json_int_t)stand_in->heard.n, "every_ms", 200, "lease_ms", 15000,
-			   "works");
+	answer = json_pack("{s:o, s:I, s:i, s:I, s:[]}", "now", time_json(service_now(stand_in)),
+			   "n", (json_int_t)stand_in->heard.n, "every_ms", 200, "lease_ms",
+			   (json_int_t)stand_in->lease_ms, "works");
 	if (stand_in->want != NULL) {
 		work = json_pack("{s:s, s:s, s:I, s:s, s:I, s:I}", "account", ACCOUNT, "job", JOB,
 				 "epoch", (json_int_t)stand_in->epoch, "want", stand_in->want,
@@ -191,7 +222,9 @@ static char *serve_stand_in(void *context, const struct received *received, int 
 
 void stand_in_open(struct stand_in *stand_in)
 {
-	*stand_in = (struct stand_in){ .status = 200, .inside = 2, .rev = 1, .epoch = 1 };
+	*stand_in = (struct stand_in){
+		.status = 200, .inside = 2, .rev = 1, .epoch = 1, .lease_ms = 15000
+	};
 	pthread_mutex_init(&stand_in->lock, NULL);
 	clock_condition_init(&stand_in->changed);
 	stand_in->receiver = receiver_open();
@@ -272,6 +305,23 @@ void stand_in_wait_error(struct stand_in *stand_in, const char *error)
 	ck_assert_str_eq(heard, error);
 }
 
+void stand_in_wait_output(struct stand_in *stand_in, size_t place, const char *state,
+			  const char *error)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	struct heard_output heard;
+
+	pthread_mutex_lock(&stand_in->lock);
+	while ((strcmp(stand_in->heard.output[place].state, state) != 0 ||
+		(error != NULL && strcmp(stand_in->heard.output[place].error, error) != 0)) &&
+	       clock_monotonic() < until)
+		clock_wait(&stand_in->changed, &stand_in->lock, 100);
+	heard = stand_in->heard.output[place];
+	pthread_mutex_unlock(&stand_in->lock);
+	ck_assert_str_eq(heard.state, state);
+	ck_assert_str_eq(heard.error, error == NULL ? heard.error : error);
+}
+
 /* ---- the program ---- */
 
 /* Of the running test: a test that fails ends its process without its fixture. */
@@ -294,6 +344,7 @@ void recorder_prepare(struct recorder_process *recorder)
 	recorder->opening = "100s";
 	recorder->media_allow = "127.0.0.1";
 	recorder->upload_allow = "127.0.0.1";
+	recorder->stream_allow = "127.0.0.1";
 	recorder->chromium = chromium_find();
 	recorder->pid = recorder->former = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
@@ -335,7 +386,8 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
 		      "--media-allow", recorder->media_allow, "--upload-allow",
-		      recorder->upload_allow, "--opening", recorder->opening, "--silence", "60s",
+		      recorder->upload_allow, "--stream-allow", recorder->stream_allow,
+		      "--opening", recorder->opening, "--silence", "60s",
 		      "--chromium", recorder->chromium, (char *)NULL);
 		_exit(127);
 	}

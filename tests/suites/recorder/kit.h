@@ -32,6 +32,10 @@ struct heard {
 	bool ends;
 	size_t works, files;
 	int64_t file_ms, file_width;
+	size_t outputs;
+	struct heard_output {
+		char url[256], state[16], error[256];
+	} output[OUTPUTS_MOST];
 };
 
 /* A service with one job. */
@@ -44,9 +48,11 @@ struct stand_in {
 	int status; /* of its responses */
 	int64_t inside, rev, stopped_at;
 	int64_t paused_from, paused_to;
-	int64_t epoch;
+	int64_t epoch, lease_ms;
 	int64_t ahead; /* milliseconds by which its clock is ahead of that of the recorder */
 	const char *unheard; /* the name of a recorder to which it does not answer, or NULL */
+	const char *stream; /* JSON, further members of the order; NULL for none */
+	bool keeps_nothing; /* no file is made */
 	const char *page; /* HTML; NULL for the test picture */
 	struct bucket_server *storage; /* where files go; NULL: they stay */
 	bool has_no_credentials; /* it has no address now */
@@ -67,13 +73,16 @@ struct heard stand_in_wait(struct stand_in *stand_in, const char *state, int64_t
 /* The same for the slots of the recorder, and for the error of the work. */
 void stand_in_wait_slots(struct stand_in *stand_in, int64_t slots);
 void stand_in_wait_error(struct stand_in *stand_in, const char *error);
+/* The same for an output, by its place. error: NULL for any. */
+void stand_in_wait_output(struct stand_in *stand_in, size_t place, const char *state,
+			  const char *error);
 
 /* A recorder: `anteroom record` with a folder of its own. */
 struct recorder_process {
 	char *directory; /* of the test */
 	char folder[4096];
 	/* Options of the next start. */
-	const char *name, *opening, *media_allow, *upload_allow, *chromium;
+	const char *name, *opening, *media_allow, *upload_allow, *stream_allow, *chromium;
 	pid_t pid;
 	pid_t former; /* another process that still runs, or 0 */
 };
@@ -100,5 +109,7 @@ TCase *recorder_plans(void);
 TCase *recorder_joining(void);
 TCase *recorder_running(void);
 TCase *recorder_sending(void);
+TCase *recorder_streams(void);
+TCase *recorder_outputs(void);
 
 #endif

@@ -166,6 +166,7 @@ START_TEST(a_report_is_never_too_long)
 	struct gap gaps[150];
 	struct recorded_file files[FILES_MOST] = { { .name = "recording.mp4",
 						     .bytes = INT64_MAX } };
+	static struct output_news output = { .state = OUTPUT_LIVE, .since = 1764500000123 };
 	char error[LONG + 1];
 	struct report report = {
 		.boot = "0123456789abcdefghijkl",
@@ -183,6 +184,7 @@ START_TEST(a_report_is_never_too_long)
 	for (size_t i = 0; i < LONG; i += 4)
 		memcpy(error + i, "\xf0\x9f\x98\x80", i + 4 > LONG ? LONG - i : 4);
 	error[LONG - LONG % 4] = '\0';
+	memset(output.url, 'x', sizeof output.url - 1);
 	for (size_t i = 0; i < 150; i++)
 		gaps[i] = (struct gap){ INT64_MAX - (int64_t)i, INT64_MAX };
 	for (size_t i = 0; i < REPORT_WORKS_MOST; i++)
@@ -195,6 +197,8 @@ START_TEST(a_report_is_never_too_long)
 			.gaps_count = _i == 0 ? 150 : 0,
 			.files = files,
 			.files_count = 1,
+			.outputs = { &output, &output, &output, &output, &output },
+			.outputs_count = OUTPUTS_MOST,
 			.error = error,
 			.needs_put = true,
 		};
@@ -211,6 +215,10 @@ START_TEST(a_report_is_never_too_long)
 	/* The gaps are left out first. */
 	ck_assert_uint_eq(json_array_size(json_object_get(json, "gaps")), 0);
 	ck_assert_ptr_nonnull(json_object_get(json, "error"));
+	json = json_array_get(json_object_get(json, "outputs"), 4);
+	ck_assert_str_eq(json_string_value(json_object_get(json, "state")), "live");
+	ck_assert_uint_eq(json_string_length(json_object_get(json, "url")), 100);
+	ck_assert_ptr_null(json_object_get(json, "error"));
 }
 END_TEST
 
@@ -342,12 +350,18 @@ END_TEST
 START_TEST(a_kept_order_has_no_token)
 {
 	const json_t *order = arena_json(
-		arena, json_pack("{s:s, s:{s:s}, s:{s:[s]}, s:s}", "page", "/record/", "join",
-				 "token", "SECRET", "rtmp", "urls", "rtmp://x/SECRET", "dir", "a"));
+		arena, json_pack("{s:s, s:{s:s}, s:{s:[{s:s}]}, s:s, s:b, s:{s:s}}", "page",
+				 "/record/", "join", "token", "SECRET", "rtmp", "urls", "url",
+				 "rtmp://x/SECRET", "dir", "a", "file", 0, "hls", "key", "K"));
 	const struct slice text = order_kept(arena, order, "r1", 4);
 
 	ck_assert_ptr_null(memmem(text.data, text.size, "SECRET", 6));
 	ck_assert_ptr_nonnull(memmem(text.data, text.size, "\"epoch\":4", 9));
+	/* After a restart it says what a stop needs. */
+	order = json_text_read(arena, text, NULL);
+	ck_assert(json_is_true(json_object_get(order, "streams")));
+	ck_assert(!order_keeps_file(order));
+	ck_assert_ptr_nonnull(json_object_get(json_object_get(order, "hls"), "key"));
 }
 END_TEST
 

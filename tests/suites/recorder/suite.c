@@ -1,6 +1,7 @@
 /* The recorder: what it plans (plans.c), how it joins (joining.c), itself with a Chromium and a
- * stand-in for the service (running.c), and how it sends files (sending.c). The last three need
- * ffmpeg and Chromium, and are left out where these are not installed.
+ * stand-in for the service (running.c, streams.c), and how it sends files (sending.c). All but the
+ * first need ffmpeg, and all but the first two Chromium; they are left out where these are not
+ * installed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -22,7 +23,10 @@ int main(void)
 	if (has_program("ffmpeg") && chromium_find() != NULL && sender_is_built()) {
 		suite_add_tcase(suite, recorder_running());
 		suite_add_tcase(suite, recorder_sending());
-	} else
+		suite_add_tcase(suite, recorder_streams());
+		suite_add_tcase(suite, recorder_outputs());
+	} else {
 		puts("left out: running (needs chromium-headless-shell, ffmpeg and libcurl)");
+	}
 	return suite_run_apart(suite);
 }
