@@ -2,8 +2,8 @@
 # Builds the pages that a web server serves: sh web/build.sh SOURCE TARGET
 #
 # Copies the files of SOURCE (the folder of this script) to TARGET/web/VERSION. VERSION is a hash of all
-# files, so browsers can cache these addresses for ever. The pages, TARGET/console.html, TARGET/join.html and, for
-# the recorder, TARGET/record.html, link to the files and preload the modules that they need immediately. Scripts are
+# files, so browsers can cache these addresses for ever. The pages, TARGET/console.html, TARGET/join.html, for live
+# streams TARGET/watch.html and, for the recorder, TARGET/record.html, link to the files and preload the modules that they need immediately. Scripts are
 # served without their comments, but with the same lines. Next to each file is a compressed copy.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -18,9 +18,9 @@ LC_ALL=C
 export LC_ALL
 
 cd "$from"
-files=$(find call console join lib record style icons.svg mark.svg -type f ! -name '.*' | sort)
+files=$(find call console join lib record style watch icons.svg mark.svg -type f ! -name '.*' | sort)
 # shellcheck disable=SC2086
-version=$(sha256sum $files console.html.in join.html.in record.html.in build.sh | sha256sum | cut -c 1-10)
+version=$(sha256sum $files console.html.in join.html.in record.html.in watch.html.in build.sh | sha256sum | cut -c 1-10)
 cd - >/dev/null
 
 # imports FILE: prints the modules that FILE imports statically, as paths below SOURCE.
@@ -61,7 +61,7 @@ uncommented()
 		sed -e '/^[[:space:]]*\/\*\*/,/\*\/$/s/.*//' -e '/SPDX-/!s/^[[:space:]]*\/\/.*//'
 }
 
-rm -rf "$to/web" "$to/console.html" "$to/join.html" "$to/record.html"
+rm -rf "$to/web" "$to/console.html" "$to/join.html" "$to/record.html" "$to/watch.html"
 mkdir -p "$to"
 for file in $files; do
 	mkdir -p "$to/web/$version/$(dirname "$file")"
@@ -70,7 +70,7 @@ for file in $files; do
 	*) cp "$from/$file" "$to/web/$version/$file" ;;
 	esac
 done
-for page in console join record; do
+for page in console join record watch; do
 	preloads $page/main.js >"$to/preloads"
 	sed -e "/^@PRELOADS@$/{" -e "r $to/preloads" -e 'd' -e '}' "$from/$page.html.in" |
 		sed "s|@VERSION@|$version|g" >"$to/$page.html"

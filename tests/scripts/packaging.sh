@@ -48,7 +48,7 @@ done
 # earlier version is left.
 pages=$(find "$scratch/root" -path '*/share/anteroom/web')
 [ -n "$pages" ] || fail 'no pages are installed'
-for page in console join record; do
+for page in console join record watch; do
 	named=$(sed -n 's/.*\(href\|src\)="\(\/[^"]*\)".*/\2/p' "$pages/$page.html")
 	[ "$(echo "$named" | grep -c .)" -ge 5 ] || fail "$page.html names: $named"
 	for file in "/$page.html" $named; do
@@ -98,6 +98,18 @@ for page in join record; do
 done
 "$library" --from "$scratch/other" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 [ "$(grep -c "$named" "$pages/join.html")" = 2 ] || fail "twice: $(grep "$named" "$pages/join.html")"
+
+# get-hls does the same with the player of live streams.
+library=$(dirname "$pages")/get-hls
+[ -x "$library" ] || fail 'get-hls is not installed'
+mkdir -p "$scratch/player/dist" && echo player >"$scratch/player/dist/hls.light.min.js" || exit 1
+"$library" --from "$scratch/player" >"$scratch/log" 2>&1 && fail 'get-hls takes another file'
+digest=$(sha256sum <"$scratch/player/dist/hls.light.min.js")
+sed "s/^file_sha256=.*/file_sha256=${digest%% *}/" "$library" >"$scratch/get" && cp "$scratch/get" "$library" || exit 1
+"$library" --from "$scratch/player" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+named=$(sed -n 's/.*name="hls.js" content="\([^"]*\)".*/\1/p' "$pages/watch.html")
+cmp -s "$pages$named" "$scratch/player/dist/hls.light.min.js" || fail "watch.html names $named"
+gzip -dc "$pages/watch.html.gz" | cmp -s - "$pages/watch.html" || fail 'watch.html.gz is not watch.html'
 
 # The files for other web servers, shells, monitoring and fail2ban.
 for file in anteroom/apache/server.conf anteroom/lighttpd/server.conf anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \

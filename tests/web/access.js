@@ -267,6 +267,7 @@ export const budgets = (browser) =>
 		for (const [name, path, wanted, bytes, count] of [
 			["console", "/console/templates", ".row-link", 90000, 32],
 			["join", `/join/${codes.viewer}`, ".join-form", 36864, 15],
+			["watch", "/watch/AbCdEfGhIjKlMnOpQrStUv", "h1", 36864, 15],
 		]) {
 			const page = await new_page(browser, { ...SIZES.phone, storageState: state });
 			const debug = await page.context().newCDPSession(page);
@@ -302,7 +303,7 @@ export const budgets = (browser) =>
 				await page.goto(BASE + path);
 				await page.waitForSelector(wanted);
 				await page.waitForLoadState("networkidle");
-				return [...seen.values()].filter((one) => !one.cached && !one.url.includes("/v2/"));
+				return [...seen.values()].filter((one) => !one.cached && !/\/(v2|live)\//.test(one.url));
 			};
 			const first = await load();
 			const size = first.reduce((sum, one) => sum + (one.size ?? 0), 0);

@@ -27,6 +27,7 @@ import * as recordings from "./recorded.js";
 import * as titled from "./title.js";
 import * as trust from "./trust.js";
 import * as views from "./views.js";
+import * as watched from "./watch.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const rest = process.argv[2] === "rest";
@@ -194,6 +195,8 @@ async function everything() {
 		await pictures.pictures_of_calls(browser);
 		await access.preferences(browser);
 		await access.budgets(browser);
+		await watched.watching(browser);
+		await watched.watching_elsewhere(browser);
 		await administrator.keyboard(await new_page(browser));
 		const last = await new_page(browser);
 		await sign_in(last);
@@ -202,7 +205,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);
