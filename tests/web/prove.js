@@ -24,6 +24,7 @@ import * as pictures from "./pictures.js";
 import * as recorded from "./recording.js";
 import * as quality from "./quality.js";
 import * as recordings from "./recorded.js";
+import * as streamed from "./streaming.js";
 import * as titled from "./title.js";
 import * as trust from "./trust.js";
 import * as views from "./views.js";
@@ -115,6 +116,7 @@ async function calls() {
 	await recorded.told_of_recordings(browser);
 	await recorded.recording_calls(browser);
 	await recorded.views_of_recording(browser);
+	await streamed.streaming_calls(browser);
 	await recorded.recordings_at_join(browser);
 	await recorded.recordings_in_console(browser);
 	await recorded.recordings_kept_in_console(browser);
@@ -205,7 +207,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched, streamed];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);

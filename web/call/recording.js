@@ -11,6 +11,7 @@ import { dialog } from "./dialog.js";
 import { menu } from "./menu.js";
 import { recording_words } from "./recording_words.js";
 import { refusal, status_of } from "./refused.js";
+import { streaming } from "./streaming.js";
 import { words } from "./words.js";
 
 /** @typedef {"starting" | "running" | "paused" | "interrupted"} State */
@@ -60,6 +61,7 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 	let started_id = "";
 	let ended_at = -Infinity;
 	const own = () => shown?.find(is_recording);
+	const streams = streaming({ room_id, request, note, refresh, shown: () => shown ?? [], signal });
 
 	// ---- the mark, in the bar and, where that has no space, above the people ----
 
@@ -98,7 +100,7 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 	/** @param {import("./media.js").Person[]} [inside] */
 	function draw(inside) {
 		const mark = mark_of(shown ?? [], inside);
-		const acts = Boolean(is_allowed && own());
+		const acts = Boolean(is_allowed && own()) || streams.acts();
 		const now = JSON.stringify([mark?.state, acts]);
 		const texts = JSON.stringify(mark);
 		for (const place of [in_bar, above]) {
@@ -147,7 +149,7 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 		};
 		if (!before) return note.say(begun(), symbol);
 		if (!now) {
-			if (before.state === "starting") return is_recording(kind) && tell_failed();
+			if (before.state === "starting") return is_recording(kind) ? tell_failed() : streams.tell_failed(kind, me);
 			return note.say(is_recording(kind) ? recording_words.stopped : recording_words.stream_stopped, symbol);
 		}
 		if (now.state === "starting" || !is_recording(kind)) return;
@@ -177,6 +179,7 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 		me = now.peer.id;
 		asks = now.consent !== undefined;
 		agrees = now.agreed === true;
+		streams.take(now.may ?? []);
 		const all = now.recordings ?? [];
 		clearTimeout(timer);
 		if (all.length > 0) ended_at = Infinity;
@@ -316,7 +319,9 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 		}
 	}
 	/** @returns {import("./menu.js").Entries} */
-	function entries() {
+	const entries = () => [...recording_entries(), ...streams.entries()];
+	/** @returns {import("./menu.js").Entries} */
+	function recording_entries() {
 		const consent = asks && (agrees ? { icon: "record-off", text: recording_words.withdraw, act: ask_to_withdraw } : { icon: "record", text: recording_words.agree, act: ask_to_agree });
 		const one = own();
 		// The media server's own recording is not ours to stop.

@@ -66,4 +66,27 @@ export default {
 	ready: (/** @type {S} */ length) => `Die Aufnahme ist fertig: ${length}`,
 	watch: "Ansehen",
 	minutes: (/** @type {number} */ n) => (n < 1 ? "weniger als eine Minute" : `${n} min`),
+	stream: {
+		live: {
+			begin: "Live übertragen …",
+			title: "Diesen Anruf live übertragen?",
+			help: "Alle, die den Link haben, können einige Sekunden später zusehen: Bild, Ton, Namen und geteilte Bildschirme. Alle im Anruf erfahren davon.",
+			stop: "Liveübertragung beenden",
+		},
+		external: {
+			begin: "An andere Dienste übertragen …",
+			title: "Diesen Anruf an andere Dienste übertragen?",
+			help: "Bild, Ton, Namen und geteilte Bildschirme gehen dorthin, wohin dieser Raum übertragen soll. Alle im Anruf erfahren davon.",
+			stop: "Übertragung an andere beenden",
+		},
+		start: "Übertragung starten",
+		copy: "Link zum Zusehen kopieren",
+		copied: "Link kopiert.",
+		share: "Die Übertragung beginnt in einigen Sekunden. Senden Sie den Link denen, die zusehen sollen.",
+		failed: "Die Übertragung konnte nicht gestartet werden. Versuchen Sie es später noch einmal.",
+		too_soon: "Warten Sie einige Sekunden, bevor Sie noch eine Übertragung starten.",
+		no_destination: "Es ist nicht eingerichtet, wohin dieser Raum überträgt. Sagen Sie es denen, die ihn betreiben.",
+		none_installed: "Dieser Server kann nicht übertragen. Sagen Sie es denen, die ihn betreiben.",
+		no_storage: "Dieser Server hat keinen Platz für die Übertragung. Sagen Sie es denen, die ihn betreiben.",
+	},
 };

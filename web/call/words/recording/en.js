@@ -67,4 +67,28 @@ export default {
 	ready: (/** @type {S} */ length) => `The recording is ready: ${length}`,
 	watch: "Watch",
 	minutes: (/** @type {number} */ n) => (n < 1 ? "less than a minute" : `${n} min`),
+	/** What those have who may stream. */
+	stream: {
+		live: {
+			begin: "Stream live…",
+			title: "Stream this call live?",
+			help: "Anyone who has the link can watch, a few seconds later: picture, sound, names and shared screens. Everyone in the call is told.",
+			stop: "Stop the live stream",
+		},
+		external: {
+			begin: "Stream to other services…",
+			title: "Stream this call to other services?",
+			help: "Picture, sound, names and shared screens go where this room is set up to stream to. Everyone in the call is told.",
+			stop: "Stop the external stream",
+		},
+		start: "Start stream",
+		copy: "Copy the link to watch",
+		copied: "Link copied.",
+		share: "The stream starts in a few seconds. Send the link to those who are to watch.",
+		failed: "The stream could not be started. Try again later.",
+		too_soon: "Wait a few seconds before you start another stream.",
+		no_destination: "It is not set up where this room streams to. Tell the people who run it.",
+		none_installed: "This server has nothing that could stream. Tell the people who run it.",
+		no_storage: "This server has nowhere to keep the stream. Tell the people who run it.",
+	},
 };
