@@ -94,6 +94,11 @@ check_rights()
 		types=anteroom-worker
 		more=" worker-src 'self';"
 		;;
+	/watch*)
+		sources=
+		more=" media-src 'self' blob:;"
+		devices='camera=(), microphone=(), display-capture=(), screen-wake-lock=(self), fullscreen=(self), geolocation=()'
+		;;
 	*) sources= ;;
 	esac
 	case "$(header Content-Security-Policy)" in
@@ -118,7 +123,7 @@ check_pages()
 	expect 'the way to the console' '302 *' GET /
 	[ "$(header Location | sed 's|^https\{0,1\}://[^/]*||')" = /console/ ] ||
 		fail "$front_end: / leads to $(header Location)"
-	for page in /console /console/ /console/rooms /record /record/ /join /join/abc-defg-hij /join/own-words; do
+	for page in /console /console/ /console/rooms /record /record/ /watch /watch/AbCdEfGhIjKlMnOpQrStUv /join /join/abc-defg-hij /join/own-words; do
 		expect "$page" '200 <!doctype html>*' GET "$page"
 		case $(header Content-Type) in
 		text/html*) ;;
@@ -147,12 +152,12 @@ check_pages()
 # Pages are read-only, and their responses have a request ID like all others.
 check_pages_of_nginx()
 {
-	for page in / /console/ /record/ /join/abc-defg-hij "$script"; do
+	for page in / /console/ /record/ /watch/x /join/abc-defg-hij "$script"; do
 		expect "$page with an id" '[23]0[02] *' GET "$page" -H 'X-Request-Id: the-client.2'
 		[ "$(header X-Request-Id)" = the-client.2 ] ||
 			fail "$front_end: $page: X-Request-Id is $(header X-Request-Id)"
 	done
-	for page in /console /console/ /console/rooms/x /record/ /join/abc-defg-hij "$script"; do
+	for page in /console /console/ /console/rooms/x /record/ /watch/x /join/abc-defg-hij "$script"; do
 		expect "POST of $page" '405 {"code":405,*' POST "$page" -d '{}'
 		[ "$(header Allow)" = 'GET, HEAD' ] ||
 			fail "$front_end: POST of $page allows $(header Allow)"

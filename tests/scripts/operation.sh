@@ -133,8 +133,11 @@ for path in /v2/livekit/summer-party /v2/livekit//summer-party /v2//livekit/summ
 	expect 404 "$path" -d '{}'
 done
 expect 200 '/v2/rooms?name=abc-defg-hij'
-# Nothing behind /record/ is logged.
-for path in /record/summer-party /record//summer-party '/record/?order=summer-party'; do expect 404 "$path"; done
+# Nothing behind /record/, /live/ and /watch/ is logged.
+for path in /record/summer-party /record//summer-party '/record/?order=summer-party' \
+	/watch/summer-party /watch//summer-party /w%61tch/summer-party /live/summer-party/live.m3u8; do
+	expect 404 "$path"
+done
 # Nor does the error log, whatever goes wrong: a body that is too large, no process behind the socket, no
 # socket.
 code_paths='/v2/room-codes/code/abc-defg-hij
@@ -172,6 +175,8 @@ done
 	fail "the log of LiveKit's token endpoint: $(cat nginx-operation/access.log)"
 [ "$(grep -c ' GET /record/\.\.\. 404 ' nginx-operation/access.log)" = 3 ] ||
 	fail "the log of the recorder's page: $(cat nginx-operation/access.log)"
+[ "$(grep -cE ' GET /(watch|w%61tch|live)/\.\.\. 404 ' nginx-operation/access.log)" = 4 ] ||
+	fail "the log of live streams: $(cat nginx-operation/access.log)"
 grep -E 'abc-defg-hij|summer-party' nginx-operation/access.log && fail 'nginx logs codes'
 grep -q ' 404 .* watched.1$' nginx-operation/access.log || fail 'nginx does not log the request id'
 grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 'scrapes are logged'
