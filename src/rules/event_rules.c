@@ -80,7 +80,7 @@ static const struct field data_fields[] = {
 	{ "recording_vod_playlist_enabled", BOOLEAN(), DOC("Whether a live stream is recorded along (hls_vod).") },
 	{ "recording_single_file_per_layer_enabled", BOOLEAN(), DOC("Whether a live stream is recorded along.") },
 	{ "recording_single_files", LIST_OF(stream_file_item), DOC("Files of a live stream, at most one.") },
-	{ "url",         TEXT(any_text), DOC("Address of the playlist of a live stream; empty without --public-url.") },
+	{ "url",         TEXT(any_text), IN_FORMAT("uri"), DOC("Address of the playlist of a live stream; empty without --public-url.") },
 	{ "recording_path", TEXT(any_text), DOC("Where the file is; empty for one of the chat alone.") },
 	{ "chat_recording_path", TEXT(any_text), DOC("Where the file of the chat is, or empty.") },
 	{ "size",        INTEGER(0, UNLIMITED), DOC("Size of the file in bytes.") },

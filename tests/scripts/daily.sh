@@ -687,14 +687,14 @@ run 0 session attendance "$session"
 [ "$(head -c 3 out | od -An -tx1 | tr -d ' ')" = efbbbf ] || fail 'session attendance: no byte order mark'
 tail -c +4 out | sed 's/,0\.[0-9],/,0.0,/; s/20..-..-.. ..:..:../TIME/g' >people
 must_be 'session attendance' people <<'END'
-user_id,name,role,first_joined_at (UTC),last_left_at (UTC),minutes,stays
-u1,Zoë,host,TIME,TIME,0.0,1
-u2,"'=Bob,  [31m",guest,TIME,TIME,0.0,1
+user_id,name,role,first_joined_at (UTC),last_left_at (UTC),minutes,stays,consented_at (UTC)
+u1,Zoë,host,TIME,TIME,0.0,1,
+u2,"'=Bob,  [31m",guest,TIME,TIME,0.0,1,
 END
 run 0 session attendance "$session" --separator ';' --timezone Asia/Kathmandu
 tail -c +4 out | head -n 1 >people
 must_be 'session attendance with other times' people <<'END'
-user_id;name;role;first_joined_at (Asia/Kathmandu);last_left_at (Asia/Kathmandu);minutes;stays
+user_id;name;role;first_joined_at (Asia/Kathmandu);last_left_at (Asia/Kathmandu);minutes;stays;consented_at (Asia/Kathmandu)
 END
 refuses 1 session attendance "$session" --timezone Asia/Nowhere <<'END'
 anteroom session attendance: 400 Invalid query parameter

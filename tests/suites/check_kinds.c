@@ -523,6 +523,7 @@ static const char *const no_types[] = {
 	"chat.jsonl",
 	"destinations.transcriptions",
 	"janus.plugin.videoroom",
+	"info.json",
 	"joined.json",
 	"join.link",
 	"join.token",

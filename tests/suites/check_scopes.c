@@ -42,6 +42,9 @@ static const struct {
 	{ "/v2/recordings", "recordings:read", "recordings:write" },
 	{ "/v2/recording-assets", "recordings:read", "recordings:write" },
 	{ "/v2/recorders", "recordings:read", NULL },
+	{ "/v2/live-streams", "recordings:read", "recordings:write" },
+	{ "/v2/external-streams", "recordings:read", "recordings:write" },
+	{ "/v2/analytics", "events:read", NULL },
 	/* Requires the scopes of its operations; here it has none. */
 	{ "/v2/bulk", NULL, NULL },
 	/* Shows the caller, and ends a session. */

@@ -373,7 +373,7 @@ static unsigned merge_taken(struct job *job, const struct job_news *news)
 	job->recorder = report->recorder;
 	job->boot = report->boot;
 	/* Its parts are there, so whoever goes on must have that folder. */
-	if (job->folder.size == 0 && report->folder.size > 0)
+	if (job_makes_file(job) && job->folder.size == 0 && report->folder.size > 0)
 		job->folder = report->folder;
 	job->lost = 0;
 	job->rev++;

@@ -254,8 +254,8 @@ bool job_check_storage(struct call *call, const struct recorded_room *in, const 
 		       struct fault *fault)
 {
 	const struct recordings *recordings = call->environment->recordings;
-	const json_t *upload =
-		job_makes_file(job) ? storage_of_room(call, in->room, in->template) : NULL;
+	const json_t *upload = job_makes_file(job) ? storage_of_room(call, in->room, in->template)
+						   : NULL;
 	const char *problem = upload == NULL ? NULL : storage_problem(call, upload);
 	const uint64_t most = job_makes_file(job) ? account_bytes_most(call) : 0;
 	const bool needs_folder = job_needs_folder(job, upload);

@@ -386,9 +386,9 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
 		      "--media-allow", recorder->media_allow, "--upload-allow",
-		      recorder->upload_allow, "--stream-allow", recorder->stream_allow,
-		      "--opening", recorder->opening, "--silence", "60s",
-		      "--chromium", recorder->chromium, (char *)NULL);
+		      recorder->upload_allow, "--stream-allow", recorder->stream_allow, "--opening",
+		      recorder->opening, "--silence", "60s", "--chromium", recorder->chromium,
+		      (char *)NULL);
 		_exit(127);
 	}
 }

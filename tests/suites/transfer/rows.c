@@ -932,7 +932,7 @@ static void has_agents(struct template_record *template)
 
 static void asks_for_consent(struct template_record *template)
 {
-	template->rules.consent = CONSENT_ASKED;
+	template->rules.consent = CONSENT_REQUIRED;
 }
 
 static void keeps_for_days(struct template_record *template)
