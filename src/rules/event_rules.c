@@ -25,7 +25,7 @@ static const struct field stream_file_fields[] = {
 	{ "size",           INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Its size in bytes.") },
 	{ "max_width",      INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("px"), DOC("Width of the picture.") },
 	{ "max_height",     INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("px"), DOC("Height of the picture.") },
-	{ "recording_presigned_url", TEXT(any_text), DOC("A link, in webhooks and analytics alone.") },
+	{ "recording_presigned_url", TEXT(any_text), IN_FORMAT("uri"), DOC("A link, in webhooks and analytics alone.") },
 };
 static const struct shape stream_file_shape = {
 	"StreamFile", FIELDS(stream_file_fields), .doc = "The file of a live stream.",
