@@ -49,6 +49,8 @@ struct unrecorded {
 /* Accounts, and rooms in session, that a round looks at for recordings that start by themselves. */
 #define ACCOUNTS_AT_ONCE 100
 #define ROOMS_AT_ONCE 32
+/* Milliseconds between the beginnings of two passes over all accounts. */
+#define PASS_EVERY 1000
 /* Milliseconds between two counts of all accounts. */
 #define COUNTED_EVERY 10000
 
@@ -61,6 +63,7 @@ struct job_watch {
 	struct job_request *requests;
 	/* Recordings that start by themselves: the account, and the room after which it goes on. */
 	size_t account_place;
+	int64_t pass_at; /* when the next pass may begin */
 	struct id room_after;
 	struct unrecorded unrecorded[UNRECORDED_MOST];
 	size_t unrecorded_next; /* the oldest of them is forgotten first */
@@ -342,14 +345,20 @@ static void start_in_rooms(struct job_watch *watch)
 	for (size_t i = 0; roster->recorder_count > 0 && i < ACCOUNTS_AT_ONCE &&
 			   i < roster->count && rooms < ROOMS_AT_ONCE;
 	     i++) {
-		const struct account *account =
-			&roster->accounts[watch->account_place % roster->count];
+		const struct account *account;
 		struct store_record records[ROOMS_AT_ONCE];
 		struct id ids[ROOMS_AT_ONCE];
 		struct fault fault = FAULT_INITIAL;
 		size_t n = 0;
 		bool is_last = true;
 
+		if (watch->account_place >= roster->count) {
+			if (clock_monotonic() < watch->pass_at)
+				break;
+			watch->pass_at = clock_monotonic() + PASS_EVERY;
+			watch->account_place = 0;
+		}
+		account = &roster->accounts[watch->account_place];
 		if (account->is_enabled) {
 			TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena,
 						      &account->id, &fault);

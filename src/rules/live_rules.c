@@ -166,7 +166,7 @@ static const struct field me_fields[] = {
 	{ "may",        LIST_OF(may_item), FLAGS(FIELD_REQUIRED), DOC("What the caller may start and stop.") },
 	{ "recordings", LIST_OF(told_recording_item), FLAGS(FIELD_REQUIRED),
 	  DOC("What is recorded in the room, oldest first.") },
-	{ "consent",    ONE_OF("asked", "required"), COMPONENT("ConsentAsked"),
+	{ "consent",    ONE_OF("notice", "asked", "required"), COMPONENT("RecordingConsent"),
 	  DOC("Present if people are asked whether they agree to be recorded.") },
 	{ "agreed",     BOOLEAN(), DOC("With consent: whether the caller agrees.") },
 };

@@ -390,7 +390,7 @@ static const struct field opened_fields[] = {
 	{ "recording",  ONE_OF("running", "automatic"),
 	  DOC("running if the room is recorded now, also if the recording is paused; automatic if it will be as soon as "
 	      "people are inside; else missing.") },
-	{ "consent",    ONE_OF("asked", "required"), COMPONENT("ConsentAsked"),
+	{ "consent",    ONE_OF("notice", "asked", "required"), COMPONENT("RecordingConsent"),
 	  DOC("Present if people are asked whether they agree to be recorded: required if nobody joins without it.") },
 };
 const struct shape opened_shape = {

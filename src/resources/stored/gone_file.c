@@ -28,7 +28,8 @@ static const struct member gone_file_members[] = {
 	{ "asset_id", AS_ID, AT(struct gone_file, asset) },
 	{ "folder", AS_TEXT(0, JOB_FOLDER_MOST), AT(struct gone_file, folder) },
 	{ "path", AS_TEXT(1, JOB_PATH_MOST), AT(struct gone_file, path) },
-	{ "storage", AS_TEXT(0, GONE_STORAGE_MOST), AT(struct gone_file, storage) },
+	{ "storage", AS_JSON(GONE_STORAGE_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct gone_file, storage) },
 	{ "size", AS_NUMBER(8, 0, UNLIMITED), AT(struct gone_file, size) },
 };
 const struct record_table gone_file_table = {
