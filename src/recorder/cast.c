@@ -59,7 +59,7 @@ struct cast {
 
 static void cast_failed(struct cast *cast, const char *why)
 {
-	(void)snprintf(cast->error, sizeof cast->error, "%s", why);
+	(void)snprintf(cast->error, sizeof cast->error, "%.*s", (int)sizeof cast->error - 1, why);
 	log_event(LOG_LEVEL_WARNING, "recorder_stream", "error", cast->error, "effect",
 		  "the recording goes on; the stream begins again", NULL);
 }
