@@ -121,14 +121,14 @@ START_TEST(whatever_is_killed_there_is_one_file)
 	stand_in.ahead = HOUR;
 	stand_in_want(&stand_in, "run");
 	recorder_start(&recorder, &stand_in);
-	before = stand_in_wait(&stand_in, "running", 1, 1500);
+	before = stand_in_wait(&stand_in, "running", 1, 2500);
 	chromium = recorder_chromium(&recorder);
 	ck_assert_int_gt(chromium, 0);
 	ck_assert_int_eq(kill(chromium, SIGKILL), 0);
-	before = stand_in_wait(&stand_in, "running", 2, before.recorded_ms + 1500);
+	before = stand_in_wait(&stand_in, "running", 2, before.recorded_ms + 2500);
 	recorder_signal(&recorder, SIGKILL);
 	recorder_start(&recorder, &stand_in);
-	after = stand_in_wait(&stand_in, "running", 3, before.recorded_ms + 1500);
+	after = stand_in_wait(&stand_in, "running", 3, before.recorded_ms + 2500);
 	ck_assert_str_eq(after.boot, before.boot);
 	ck_assert_int_gt(after.n, before.n);
 	ck_assert_int_ge(after.gaps, 2);
