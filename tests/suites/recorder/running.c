@@ -256,24 +256,16 @@ static const struct {
 };
 /* clang-format on */
 
-/* One recorder sees all of these pages, each in an epoch of its own. */
 START_TEST(a_part_that_fails_says_why)
 {
+	stand_in.page = failures[_i].page;
 	recorder.opening = "3s";
-	for (int i = 0; i < ROWS(failures); i++) {
-		pthread_mutex_lock(&stand_in.lock);
-		stand_in.page = failures[i].page;
-		stand_in.epoch = i + 1;
-		pthread_mutex_unlock(&stand_in.lock);
-		if (i == 0) {
-			stand_in_want(&stand_in, "run");
-			recorder_start(&recorder, &stand_in);
-		}
-		if (failures[i].error != NULL)
-			stand_in_wait_error(&stand_in, failures[i].error);
-		else
-			(void)stand_in_wait(&stand_in, "waiting", 1, 0);
-	}
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	if (failures[_i].error != NULL)
+		stand_in_wait_error(&stand_in, failures[_i].error);
+	else
+		(void)stand_in_wait(&stand_in, "waiting", 1, 0);
 	recorder_signal(&recorder, SIGTERM);
 }
 END_TEST
@@ -337,7 +329,7 @@ TCase *recorder_running(void)
 	tcase_add_test(running, an_unlisted_work_stops_and_stays);
 	tcase_add_test(running, nobody_inside_is_waited_for);
 	tcase_add_test(running, another_recorder_takes_over);
-	tcase_add_test(running, a_part_that_fails_says_why);
+	tcase_add_loop_test(running, a_part_that_fails_says_why, 0, ROWS(failures));
 	tcase_add_test(running, a_media_server_inside_is_not_reached);
 	tcase_add_test(running, without_a_chromium_there_are_no_slots);
 	tcase_add_test(running, a_second_process_of_a_name_ends);
