@@ -29,8 +29,9 @@
 #define DAY ((int64_t)24 * 60 * 60 * 1000)
 /* The same for an object; meanwhile no other process asks for it. */
 #define OBJECT_AGAIN_AFTER 600000
-/* Requests to object storage that are under way at most. */
+/* Requests to object storage that are under way at most, of all accounts and of one. */
 #define OBJECTS_MOST 16
+#define OBJECTS_OF_ACCOUNT 4
 /* Milliseconds for which the parts of a recording that failed are kept. */
 #define PARTS_KEPT (7 * DAY)
 /* Milliseconds that a test has to say what came of it, before its files are deleted. */
@@ -315,13 +316,35 @@ static void take_object_answers(struct file_watch *watch)
 
 /* ---- what is due ---- */
 
-/* Returns false if the store did not take it. What another process, or a later round, has to do is
- * passed over. */
+static bool object_may_be_asked(const struct file_watch *watch, const struct id *account)
+{
+	size_t own = 0;
+
+	for (const struct object_request *other = watch->requests; other != NULL;
+	     other = other->next)
+		own += id_compare(&other->file.account, account) == 0;
+	return own < OBJECTS_OF_ACCOUNT && watch->request_count < OBJECTS_MOST;
+}
+
+/* Puts off what cannot be done now, so that it does not stand before what can. */
+static bool delete_later(struct file_watch *watch, const struct gone_file *file)
+{
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, &file->account,
+				      &fault);
+
+	while (transact_again(&run))
+		run.is_done = gone_file_delay(&run.call, file, run.call.now + AGAIN_AFTER, &fault);
+	return run.is_done;
+}
+
+/* Returns false if the store did not take it. */
 static bool delete_one(struct file_watch *watch, const struct gone_file *file)
 {
 	if (file->storage.size > 0)
-		return watch->request_count >= OBJECTS_MOST || delete_object(watch, file);
-	return folder_of(watch) == NULL || delete_file(watch, file);
+		return object_may_be_asked(watch, &file->account) ? delete_object(watch, file)
+								  : delete_later(watch, file);
+	return folder_of(watch) != NULL ? delete_file(watch, file) : delete_later(watch, file);
 }
 
 /* Deletes some of those that are due. Returns true if there may be more. */
@@ -346,8 +369,7 @@ static bool delete_due(struct file_watch *watch)
 		done++;
 	arena_close(apart);
 	arena_reset(watch->arena);
-	return n == DELETED_AT_ONCE && done == n && folder_of(watch) != NULL &&
-	       watch->request_count < OBJECTS_MOST;
+	return n == DELETED_AT_ONCE && done == n;
 }
 
 /* ---- the look at all files ---- */

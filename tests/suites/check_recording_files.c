@@ -1061,8 +1061,42 @@ START_TEST(files_are_too_old_without_a_folder)
 	ck_assert(!file_is_there(&asset_id));
 	ck_assert(is_there(asset_path));
 	recordings.folder = folder;
+	world_move(&world, 60000);
 	watch_files();
 	ck_assert(!is_there(asset_path));
+}
+END_TEST
+
+/* What nobody can delete now does not stand before what can be: an object without credentials, due
+ * after more files than a round takes. */
+START_TEST(files_without_a_folder_hold_up_no_object)
+{
+	struct gone_file file = { .account = world.account.id, .folder = SLICE("f1") };
+	struct gone_file *due;
+	struct call call;
+	size_t n;
+
+	recordings.folder = NULL;
+	world_begin(&world, &world.account.id, &call);
+	for (size_t i = 0; i < 40; i++) {
+		file.path = slice_of(arena_text(world.arena, "file-%zu", i));
+		ck_assert(gone_file_add(&call, &file, &fault));
+	}
+	commit(&call);
+	world_move(&world, 1000);
+	world_begin(&world, &world.account.id, &call);
+	file.folder = SLICE("");
+	file.storage = SLICE("{\"type\":\"s3\",\"location\":\"lessons\"}");
+	ck_assert(gone_file_add(&call, &file, &fault));
+	commit(&call);
+	watch_files();
+	world_move(&world, 3600000);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(gone_files_due(&call, 100, &due, &n, &fault));
+	ck_assert_uint_eq(n, 40);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(due[i].storage.size, 0);
+	world_abandon(&call);
 }
 END_TEST
 
@@ -1330,6 +1364,7 @@ int main(void)
 	tcase_add_test(tcase, the_last_file_that_is_too_old_takes_the_parts_along);
 	tcase_add_test(tcase, a_file_of_a_recording_that_has_not_ended_stays);
 	tcase_add_test(tcase, files_are_too_old_without_a_folder);
+	tcase_add_test(tcase, files_without_a_folder_hold_up_no_object);
 	tcase_add_test(tcase, old_files_of_many_do_not_hold_up_those_of_another_account);
 	tcase_add_test(tcase, an_adopted_file_is_kept_as_long_as_others);
 	tcase_add_loop_test(tcase, files_are_listed_by_template_and_time, 0, ROWS(lists));

@@ -114,34 +114,10 @@ bool gone_file_add_asset(struct call *call, const struct asset *asset, struct sl
 	return gone_file_add(call, &file, fault);
 }
 
-bool gone_file_add_parts(struct call *call, const struct job *job, enum gone_cause cause,
-			 struct fault *fault)
+static bool add_folder(struct call *call, const struct job *job, const char *path,
+		       enum gone_cause cause, int64_t due, struct fault *fault)
 {
-	struct buffer path = BUFFER_INITIAL(call->arena);
-	struct gone_file file = {
-		.cause = cause,
-		.is_folder = true,
-		.account = call->account,
-		.room = job->stored.parent,
-		.job = job->stored.id,
-		.folder = job->folder,
-	};
-
-	buffer_append_text(&path, "incoming/");
-	buffer_append(&path, id_as_text(call->arena, &call->account));
-	buffer_append_byte(&path, '-');
-	buffer_append(&path, id_as_text(call->arena, &job->stored.id));
-	file.path = buffer_slice(&path);
-	/* Those of what goes to object storage may be elsewhere: their recorder deletes them. */
-	return (job->storage.size > 0 || gone_file_add(call, &file, fault)) &&
-	       (job->live_key.size == 0 || gone_file_add_live(call, job, cause, 0, fault));
-}
-
-bool gone_file_add_live(struct call *call, const struct job *job, enum gone_cause cause,
-			int64_t due, struct fault *fault)
-{
-	struct buffer path = BUFFER_INITIAL(call->arena);
-	struct gone_file file = {
+	const struct gone_file file = {
 		.due = due,
 		.cause = cause,
 		.is_folder = true,
@@ -149,12 +125,31 @@ bool gone_file_add_live(struct call *call, const struct job *job, enum gone_caus
 		.room = job->stored.parent,
 		.job = job->stored.id,
 		.folder = job->folder,
+		.path = slice_of(path),
 	};
 
-	buffer_append_text(&path, "live/");
-	buffer_append(&path, job->live_key);
-	file.path = buffer_slice(&path);
 	return gone_file_add(call, &file, fault);
+}
+
+bool gone_file_add_parts(struct call *call, const struct job *job, enum gone_cause cause,
+			 struct fault *fault)
+{
+	const char *path = arena_text(call->arena, "incoming/%s-%s",
+				      id_as_text(call->arena, &call->account).data,
+				      id_as_text(call->arena, &job->stored.id).data);
+
+	/* Those of what goes to object storage may be elsewhere: their recorder deletes them. */
+	return (job->storage.size > 0 || add_folder(call, job, path, cause, 0, fault)) &&
+	       (job->live_key.size == 0 || gone_file_add_live(call, job, cause, 0, fault));
+}
+
+bool gone_file_add_live(struct call *call, const struct job *job, enum gone_cause cause,
+			int64_t due, struct fault *fault)
+{
+	return add_folder(
+		call, job,
+		arena_text(call->arena, "live/%.*s", (int)job->live_key.size, job->live_key.data),
+		cause, due, fault);
 }
 
 bool gone_files_due(struct call *call, size_t most, struct gone_file **files, size_t *n,
