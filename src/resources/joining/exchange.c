@@ -62,23 +62,17 @@ static void find_consent(struct call *call, struct exchange *exchange)
 
 	if (exchange->subject.template.rules.consent == CONSENT_NOTICE || exchange->consented != 0)
 		return;
-	switch (exchange->entrant.moment) {
-	case ENTRY_EXCHANGE:
-		if (!json_is_true(call_member(call, "consent")))
-			break;
-		exchange->consented = exchange->time;
-		exchange->consent_text = call_text(call, "consent_text");
-		break;
-	case ENTRY_LIVEKIT:
+	if (exchange->entrant.moment == ENTRY_EXCHANGE) {
+		if (json_is_true(call_member(call, "consent"))) {
+			exchange->consented = exchange->time;
+			exchange->consent_text = call_text(call, "consent_text");
+		}
+	} else if (exchange->entrant.moment == ENTRY_LIVEKIT) {
 		if (json_is_true(json_object_get(call->query, "consent")))
 			exchange->consented = exchange->time;
-		break;
-	default:
-		if (ticket == NULL || ticket->consented == 0)
-			break;
+	} else if (ticket != NULL && ticket->consented != 0) {
 		exchange->consented = ticket->consented;
 		exchange->consent_text = ticket->consent_text;
-		break;
 	}
 	exchange->entrant.consents = exchange->consented != 0;
 }
