@@ -87,6 +87,11 @@ extern const struct id kind_only_id;
 	/* Whether an account's media servers answer (resources/media/backend_health.h): one \
 	 * record with the id zero. */ \
 	KIND(backend_healths) \
+	/* Where a room of a pool is (resources/stored/place_record.h), with the room's id, whose \
+	 * parent is the media server; and how many people and rooms a media server has, with \
+	 * its id. */ \
+	KIND(place) \
+	KIND(backend_load) \
 	/* The stays of a person inside a room, found by the entry of the token, whose parent is \
 	 * the room; and what the account's rooms have now, one record with the id zero. */ \
 	KIND(inside) \

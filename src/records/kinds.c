@@ -153,6 +153,19 @@ const struct store_kind kind_backend_account = {
 	.has_pages = true,
 };
 
+const struct store_kind kind_place = {
+	.letter = 'L',
+	.name = "place of a room",
+	.has_pages = true,
+	.has_parent = true,
+	.has_ends = true,
+};
+const struct store_kind kind_backend_load = {
+	.letter = 'E',
+	.name = "load of a backend",
+	.has_pages = true,
+};
+
 const struct store_kind kind_job = {
 	.letter = 'J',
 	.name = "job",

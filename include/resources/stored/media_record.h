@@ -22,7 +22,7 @@
 #include "resources/reads.h"
 
 #define SIGNING_KEYS_MOST 4 /* for each alg */
-#define BACKENDS_MOST 20
+#define BACKENDS_MOST 100
 #define BANS_MOST 100000
 
 /* Stored in records: a number never gets another meaning. */
@@ -41,6 +41,11 @@ struct signing_key {
 	struct slice private_key; /* see media/signing.h */
 };
 
+/* Where a media server is. Stored in records: a number never gets another meaning. */
+enum backend_region { REGION_NONE, REGION_IN, REGION_US, REGION_EU };
+/* The weight of a backend that was never given one. */
+#define WEIGHT_STANDARD 100
+
 struct backend {
 	struct id id;
 	enum backend_type type;
@@ -52,6 +57,18 @@ struct backend {
 	struct slice name, url;
 	struct slice config; /* JSON text, with secrets */
 	struct slice api_url; /* empty: the one that belongs to url */
+	struct slice pool; /* the pool that it is one of; empty if it is in none */
+	uint32_t weight; /* 0: never given, so WEIGHT_STANDARD */
+	enum backend_region region;
+	bool is_draining; /* it gets no new rooms */
+	bool moves; /* and its rooms are moved to others of its pool, some each second */
+};
+
+/* A pool is there as long as a backend names it. It has its own count of the templates that name
+ * it. */
+struct pool {
+	struct slice name;
+	uint32_t uses;
 };
 
 struct media {
@@ -63,6 +80,8 @@ struct media {
 	uint32_t ban_count; /* with expired ones that are not dropped yet */
 	struct backend *backends; /* oldest first, with room for one more */
 	size_t backend_count;
+	struct pool *pools; /* in the order in which they came, with room for one more */
+	size_t pool_count;
 };
 
 extern const struct record_table media_table;

@@ -43,6 +43,13 @@ static const struct record_table signing_key_table = {
 	ITEMS(struct signing_key, signing_key_members),
 };
 
+static const char *const regions[] = {
+	[REGION_NONE] = "none",
+	[REGION_IN] = "in",
+	[REGION_US] = "us",
+	[REGION_EU] = "eu",
+};
+
 static const struct member backend_members[] = {
 	{ "id", AS_ID, AT(struct backend, id) },
 	{ "type", AS_CHOICE(BACKEND_TYPES_COUNT - 1, backend_type_names),
@@ -57,8 +64,23 @@ static const struct member backend_members[] = {
 	{ "url", AS_TEXT(0, TEXT_MOST), AT(struct backend, url) },
 	{ "config", AS_JSON(TEXT_MOST), AT(struct backend, config) },
 	{ "api_url", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT), AT(struct backend, api_url) },
+	{ "pool", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT), SINCE(2),
+	  AT(struct backend, pool) },
+	{ "weight", AS_NUMBER(4, 0, 1000), MARKED(MEMBER_ABSENT), SINCE(2),
+	  AT(struct backend, weight) },
+	{ "region", AS_CHOICE(REGION_EU, regions), MARKED(MEMBER_ABSENT), SINCE(2),
+	  AT(struct backend, region) },
+	{ "draining", AS_BOOLEAN, MARKED(MEMBER_ABSENT), SINCE(2),
+	  AT(struct backend, is_draining) },
+	{ "moves", AS_BOOLEAN, MARKED(MEMBER_ABSENT), SINCE(2), AT(struct backend, moves) },
 };
 static const struct record_table backend_table = { ITEMS(struct backend, backend_members) };
+
+static const struct member pool_members[] = {
+	{ "name", AS_TEXT(1, TEXT_MOST), AT(struct pool, name) },
+	{ "uses", AS_NUMBER(4, 0, UINT32_MAX), AT(struct pool, uses) },
+};
+static const struct record_table pool_table = { ITEMS(struct pool, pool_members) };
 
 static const struct member media_members[] = {
 	{ "code_key", AS_FIXED(DIGEST_SIZE), AT(struct media, code_key) },
@@ -70,8 +92,13 @@ static const struct member media_members[] = {
 	  AT(struct media, keys) },
 	{ "backends", AS_LIST(struct media, backend_count, BACKENDS_MOST, backend_table),
 	  AT(struct media, backends) },
+	{ "pools", AS_LIST(struct media, pool_count, BACKENDS_MOST, pool_table),
+	  MARKED(MEMBER_DERIVED), SINCE(2), AT(struct media, pools) },
 };
-const struct record_table media_table = { RECORD(struct media, media_members, 0, &kind_media) };
+const struct record_table media_table = {
+	RECORD(struct media, media_members, 0, &kind_media),
+	VERSION(2),
+};
 
 bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
 		struct fault *fault)
@@ -109,6 +136,7 @@ bool media_load(struct call *call, enum store_reading reading, struct media *med
 	*media = (struct media){
 		.keys = arena_alloc(call->arena, sizeof *media->keys),
 		.backends = arena_alloc(call->arena, sizeof *media->backends),
+		.pools = arena_alloc(call->arena, sizeof *media->pools),
 	};
 	clock_random(call->environment->clock, media->code_key, sizeof media->code_key);
 	return true;
