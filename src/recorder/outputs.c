@@ -18,6 +18,8 @@
 /* All of these in milliseconds. */
 #define CONNECT_MS 25000
 #define HANGS_MS 10000
+/* A server may take a stream and then end it, so a connection counts once it has held so long. */
+#define SETTLES_MS 2000
 #define STEADY_MS 60000 /* a connection that held so long was a good one */
 
 #define WAITING_MOST ((size_t)4 << 20) /* bytes; some 20 s */
@@ -383,11 +385,10 @@ static void output_failed(struct children *children, const struct outputs *outpu
 {
 	const int64_t at = clock_monotonic();
 
-	if (output->is_live) {
+	if (output->news.state == OUTPUT_LIVE)
 		output->without_since = at;
-		if (at - output->began_at >= STEADY_MS)
-			output->failures = 0;
-	}
+	if (output->is_live && at - output->began_at >= STEADY_MS)
+		output->failures = 0;
 	disconnect(children, output);
 	(void)snprintf(output->news.error, sizeof output->news.error, "%s", why);
 	output->next_at = at +
@@ -411,6 +412,9 @@ static bool hear_output(struct output *output, int64_t now)
 	    memcmp(output->says.bytes, live, sizeof live - 1) == 0) {
 		output->is_live = output->wants_key = true;
 		output->began_at = output->moved_at = clock_monotonic();
+	}
+	if (output->is_live && output->news.state == OUTPUT_CONNECTING &&
+	    clock_monotonic() - output->began_at >= SETTLES_MS) {
 		output->news.error[0] = '\0';
 		set_output_state(output, OUTPUT_LIVE, now);
 	}

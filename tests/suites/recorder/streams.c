@@ -338,7 +338,8 @@ static struct rtmp_server start_nginx(void)
 		"load_module " RTMP_MODULE ";\ndaemon off;\nmaster_process off;\n"
 		"error_log %s/nginx.log;\npid %s/nginx.pid;\nevents {}\n"
 		"rtmp { access_log off; server { listen 127.0.0.1:%d; application live { live on; "
-		"record all; record_path %s; record_unique on; } } }\n",
+		"record all; record_path %s; record_unique on; } application closed { live on; "
+		"deny publish all; } } }\n",
 		recorder.directory, recorder.directory, server.port, folder);
 	(void)fclose(file);
 	server.pid = fork();
@@ -533,6 +534,31 @@ START_TEST(dead_outputs_do_not_hold_up_live_ones)
 }
 END_TEST
 
+/* A server that takes a stream and ends the connection at once, as nginx does with one that it does
+ * not allow: it is given up like one that does not answer. */
+START_TEST(a_server_that_refuses_after_it_agreed_is_given_up)
+{
+	const struct rtmp_server nginx = start_nginx();
+	char stream[512];
+
+	(void)snprintf(stream, sizeof stream,
+		       "{\"rtmp\": {\"give_up_ms\": 9000, \"urls\": ["
+		       "{\"url\": \"rtmp://127.0.0.1:%d/closed/one\"}, "
+		       "{\"url\": \"rtmp://127.0.0.1:%d/live/two\"}]}}",
+		       nginx.port, nginx.port);
+	stand_in.stream = stream;
+	stand_in.keeps_nothing = true;
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	stand_in_wait_output(&stand_in, 1, "live", "");
+	stand_in_wait_output(&stand_in, 0, "failed", "the server ended the connection");
+	stand_in_want(&stand_in, "stop");
+	(void)stand_in_wait(&stand_in, "done", 1, 1);
+	recorder_signal(&recorder, SIGTERM);
+	stop_server(nginx.pid);
+}
+END_TEST
+
 /* A server that takes nothing any more: the output says so, begins again, and is live again once
  * the server is. The recording loses nothing. */
 START_TEST(an_output_that_hangs_begins_again)
@@ -593,6 +619,7 @@ TCase *recorder_outputs(void)
 	tcase_add_checked_fixture(outputs, set_up, tear_down);
 	if (stream_sender_is_built() && access(RTMP_MODULE, R_OK) == 0) {
 		tcase_add_test(outputs, dead_outputs_do_not_hold_up_live_ones);
+		tcase_add_test(outputs, a_server_that_refuses_after_it_agreed_is_given_up);
 		tcase_add_test(outputs, an_output_that_hangs_begins_again);
 	} else {
 		puts("left out: outputs (need librtmp and libnginx-mod-rtmp)");
