@@ -134,7 +134,7 @@ static void close_feed(struct cast *cast)
 /* Starts ffmpeg, which gets the header of the part first. */
 static bool start_feed(struct cast *cast)
 {
-	const char *directory = NULL, *arguments[32];
+	const char *directory = NULL, *arguments[40];
 	char rate[32], seconds[32], number[32], name[SEGMENT_NAME_SIZE];
 	struct fault fault = FAULT_INITIAL;
 	size_t n = 0;
@@ -176,6 +176,10 @@ static bool start_feed(struct cast *cast)
 		arguments[n++] = seconds;
 		arguments[n++] = "-segment_format";
 		arguments[n++] = "mpegts";
+		/* The counters of packets go on from one segment to the next: to a player, others
+		 * mean that packets were lost. */
+		arguments[n++] = "-individual_header_trailer";
+		arguments[n++] = "0";
 		arguments[n++] = "-segment_list_type";
 		arguments[n++] = "csv";
 		arguments[n++] = "-segment_list";

@@ -140,6 +140,19 @@ static void check_segments(struct arena *arena, const struct playlist *playlist)
 	}
 }
 
+/* A player reads the whole list, and takes no packet for a damaged one. */
+static void check_played(void)
+{
+	size_t size;
+	char *text = output_of(&size,
+			       "ffmpeg -v warning -nostdin -i '%s/live/" KEY
+			       "/live.m3u8' -map 0 -c copy -f null - 2>&1",
+			       recorder.folder);
+
+	ck_assert_msg(size == 0, "%s", text);
+	free(text);
+}
+
 /* Returns the number of segments that are older than half a minute. */
 static long old_segments(void)
 {
@@ -255,6 +268,7 @@ START_TEST(players_are_seconds_behind_and_the_folder_stays_small)
 	ck_assert_int_eq(old_segments(), 0);
 	stand_in_want(&stand_in, "stop");
 	ck_assert_uint_eq(stand_in_wait(&stand_in, "done", 1, 1).files, 0);
+	check_played();
 	stand_in_want(&stand_in, "drop");
 	(void)stand_in_wait(&stand_in, "", 0, 0);
 	ck_assert_int_ne(
