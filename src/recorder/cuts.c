@@ -15,6 +15,11 @@ static int64_t part_length(const struct part_media *part)
 	return part->count == 0 ? 0 : part->chunks[part->count - 1].media_ms;
 }
 
+static bool part_is_used(const struct part_media *part)
+{
+	return part_length(part) >= (part->has_pauses ? CUTS_PIECE_LEAST : CUTS_PART_LEAST);
+}
+
 static int64_t part_begin(const struct part_media *part)
 {
 	return part->chunks[0].at - part->chunks[0].media_ms;
@@ -26,7 +31,7 @@ static int64_t later_begin(const struct part_media *parts, size_t n, size_t part
 	int64_t begin = INT64_MAX;
 
 	for (size_t i = part + 1; i < n; i++) {
-		if (part_length(&parts[i]) >= CUTS_PART_LEAST && part_begin(&parts[i]) < begin)
+		if (part_is_used(&parts[i]) && part_begin(&parts[i]) < begin)
 			begin = part_begin(&parts[i]);
 	}
 	return begin;
@@ -88,7 +93,7 @@ size_t cuts_make(struct arena *arena, const struct part_media *parts, size_t n,
 		size_t span_count = 0;
 		int64_t before = 0;
 
-		if (part_length(part) < CUTS_PART_LEAST)
+		if (!part_is_used(part))
 			continue;
 		/* What begins after a later part is inside this last span. */
 		while (span_count < excluded_count && excluded[span_count].from < later) {

@@ -1,7 +1,8 @@
 /* The list of cuts: which media of which part belongs into the recording. Parts are in the order of
  * epoch and number. What lies in an excluded span (a pause, everything after the stop) is left out,
  * and so is what a later part has too: two recorders may have recorded at the same time for some
- * seconds. Parts that are shorter than a second are left out as a whole.
+ * seconds. Parts that are shorter than a second are left out as a whole, but not what was recorded
+ * between two pauses.
  *
  * All times are of the service's clock, in milliseconds since 1970. Pure functions.
  *
@@ -29,6 +30,7 @@ struct chunk {
 struct part_media {
 	const struct chunk *chunks;
 	size_t count;
+	bool has_pauses; /* a pause is why it begins, or ends */
 };
 
 struct span {

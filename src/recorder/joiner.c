@@ -31,6 +31,7 @@
 /* Parts, a copy, and the file. */
 #define ROOM_TIMES 2
 #define JOINED "joined.json"
+#define NOTHING_RECORDED "nothing was recorded"
 
 /* What ffprobe finds. */
 struct figures {
@@ -533,18 +534,53 @@ static bool take_file(struct joiner *joiner, struct fault *fault)
 	return true;
 }
 
+/* Leaves out the part of this index if it is shorter than a second: then the picture or the sound
+ * may be missing in it. Returns false if it is not, or if nothing is left. */
+static bool leave_out_short(struct joiner *joiner, struct fault *fault)
+{
+	const size_t part = joiner->index;
+	const struct part_media *media = &joiner->parts[part].media;
+	size_t kept = 0;
+
+	if (media->chunks[media->count - 1].media_ms >= CUTS_PART_LEAST)
+		return false;
+	for (size_t i = 0; i < joiner->pieces_count; i++) {
+		if (joiner->pieces[i].part != part)
+			joiner->pieces[kept++] = joiner->pieces[i];
+	}
+	joiner->pieces_count = kept;
+	joiner->index++;
+	joiner->step = STEP_COUNT_PART;
+	return kept > 0 || fault_cause(fault, FAULT_NOT_FOUND, 0, NOTHING_RECORDED);
+}
+
+/* True if a part has no picture, though it is not of sound alone. */
+static bool part_lacks_picture(const struct joiner *joiner)
+{
+	const json_t *look = json_object_get(joiner->task.order, "look");
+
+	return joiner->part_figures[joiner->index].pictures == 0 &&
+	       !json_is_true(json_object_get(look, "audio_only"));
+}
+
 /* Takes what the program of the step has made, and sets the next step. */
 static bool take_step(struct joiner *joiner, struct fault *fault)
 {
 	const bool counts = joiner->step == STEP_COUNT_PART || joiner->step == STEP_COUNT_COPY ||
 			    joiner->step == STEP_COUNT_PIECE || joiner->step == STEP_COUNT_FILE;
 
+	if (joiner->step <= STEP_COPY_PART && WIFEXITED(joiner->child.status) &&
+	    WEXITSTATUS(joiner->child.status) != 0 && leave_out_short(joiner, fault))
+		return true;
 	if (!check_program(joiner, counts ? "ffprobe" : "ffmpeg", fault))
 		return false;
 	switch (joiner->step) {
 	case STEP_COUNT_PART:
 		joiner->step = STEP_COPY_PART;
-		return read_count(joiner, &joiner->part_figures[joiner->index], fault);
+		if (!read_count(joiner, &joiner->part_figures[joiner->index], fault))
+			return false;
+		return !part_lacks_picture(joiner) || leave_out_short(joiner, fault) ||
+		       fault->kind == FAULT_NONE;
 	case STEP_COPY_PART:
 		joiner->step = STEP_COUNT_COPY;
 		return true;
@@ -726,7 +762,7 @@ bool joiner_begin(struct children *children, const struct join_task *task, struc
 		made->items[i].piece = &made->pieces[i];
 	(void)folder_space(task->folder, &free_bytes, &total_bytes);
 	if (made->pieces_count == 0)
-		fault_cause(fault, FAULT_NOT_FOUND, 0, "nothing was recorded");
+		fault_cause(fault, FAULT_NOT_FOUND, 0, NOTHING_RECORDED);
 	else if (free_bytes < ROOM_TIMES * bytes)
 		fault_cause(fault, FAULT_UNAVAILABLE, 0,
 			    "joining needs %lld MiB, and the folder has %lld MiB left",

@@ -312,10 +312,10 @@ static void step_joining(struct loop *loop)
 	if (progress == JOIN_WORKS)
 		return;
 	stop_joining(loop);
-	if (progress == JOIN_FAILED)
+	if (progress == JOIN_FAILED && fault.kind != FAULT_NOT_FOUND)
 		join_failed(loop, work, &fault);
 	else
-		join_ended(loop, work, true);
+		join_ended(loop, work, progress == JOIN_DONE);
 }
 
 /* ---- a round ---- */

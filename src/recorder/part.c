@@ -65,8 +65,9 @@ bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t medi
 		(void)!ftruncate(part->media, (off_t)part->bytes);
 		return false;
 	}
-	size = snprintf(line, sizeof line, "%lld %lld %lld %zu %lld\n", (long long)part->chunks,
-			(long long)at, (long long)written, bytes.size, (long long)media_ms);
+	size = snprintf(line, sizeof line, "%lld %lld %lld %zu %lld %lld\n",
+			(long long)part->chunks, (long long)at, (long long)written, bytes.size,
+			(long long)media_ms, (long long)part->run);
 	/* A line that is lost or torn costs the times of a chunk, not its media. */
 	(void)!write(part->log, line, (size_t)size);
 	part->chunks++;
@@ -87,8 +88,8 @@ void part_close(struct part *part)
 
 /* ---- the parts in a folder ---- */
 
-/* Reads a line of a log. */
-static bool read_chunk(struct slice line, struct chunk *chunk)
+/* Reads a line of a log. Lines of former versions do not say the run. */
+static bool read_chunk(struct slice line, struct chunk *chunk, int64_t *run)
 {
 	int64_t values[5];
 
@@ -97,10 +98,10 @@ static bool read_chunk(struct slice line, struct chunk *chunk)
 			return false;
 	}
 	*chunk = (struct chunk){ .at = values[1], .media_ms = values[4] };
-	return line.data == NULL;
+	return line.data == NULL || text_integer(line, run);
 }
 
-static bool read_log(struct arena *arena, const char *path, struct part_media *media,
+static bool read_log(struct arena *arena, const char *path, struct kept_part *part,
 		     struct fault *fault)
 {
 	const int file = regular_file_open(path, O_RDONLY | O_NOFOLLOW, 0);
@@ -129,12 +130,13 @@ static bool read_log(struct arena *arena, const char *path, struct part_media *m
 		const int64_t before = count == 0 ? 0 : chunks[count - 1].media_ms;
 		struct chunk chunk;
 
-		if (!read_chunk(text_split(rest, '\n', &rest), &chunk) || chunk.media_ms < before)
+		if (!read_chunk(text_split(rest, '\n', &rest), &chunk, &part->run) ||
+		    chunk.media_ms < before)
 			break;
 		chunks = arena_room(arena, chunks, count + 1, &capacity, sizeof *chunks);
 		chunks[count++] = chunk;
 	}
-	*media = (struct part_media){ chunks, count };
+	part->media = (struct part_media){ .chunks = chunks, .count = count };
 	return true;
 }
 
@@ -184,7 +186,8 @@ bool parts_read(struct arena *arena, const char *folder, struct kept_part **part
 		part.bytes = (int64_t)status.st_size;
 		part.modified = (int64_t)status.st_mtime * 1000;
 		part_path(folder, part.epoch, part.number, ".log", path);
-		is_read = read_log(arena, path, &part.media, fault);
+		part.run = part.number;
+		is_read = read_log(arena, path, &part, fault);
 		*parts = arena_room(arena, *parts, *n + 1, &capacity, sizeof part);
 		(*parts)[(*n)++] = part;
 	}
@@ -194,5 +197,11 @@ bool parts_read(struct arena *arena, const char *folder, struct kept_part **part
 		closedir(directory);
 	if (*n > 0)
 		qsort(*parts, *n, sizeof **parts, compare_parts);
+	for (size_t i = 1; i < *n; i++) {
+		struct kept_part *one = &(*parts)[i - 1], *next = &(*parts)[i];
+
+		if (one->epoch == next->epoch && one->run == next->run)
+			one->media.has_pauses = next->media.has_pauses = true;
+	}
 	return is_read;
 }

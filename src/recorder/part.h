@@ -1,6 +1,7 @@
 /* A part of a recording: Matroska as MediaRecorder writes it, chunk by chunk, and a log with a line
- * for each chunk: its number, the time of its end, the time at which it was written, its bytes, and
- * the media of the part up to its end. Whatever is killed, both end with a whole chunk or with a
+ * for each chunk: its number, the time of its end, the time at which it was written, its bytes, the
+ * media of the part up to its end, and the run of Chromium that it is of: a run has another file
+ * after each pause. Whatever is killed, both end with a whole chunk or with a
  * torn one, and play up to there. Times are of the service's clock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -17,6 +18,7 @@
 struct part {
 	int media, log; /* -1 if they are not open */
 	bool drops_media; /* only the log is written */
+	int64_t run; /* which run of Chromium it is of; set by the caller */
 	int64_t chunks, bytes, media_ms;
 	int64_t last_at; /* time of the end of the last chunk */
 };
@@ -36,6 +38,7 @@ void part_close(struct part *part);
 /* A part as it lies in the folder. */
 struct kept_part {
 	int64_t epoch, number;
+	int64_t run; /* its number, if the log does not say it */
 	int64_t bytes;
 	int64_t modified; /* time, by the clock of this machine */
 	struct part_media media;

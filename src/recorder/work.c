@@ -136,8 +136,10 @@ static void read_former_parts(struct work_stand *stand, struct work *work)
 		work->recorded_ms += last->media_ms;
 		work->media_at = last->at;
 		work->has_media = work->has_media || parts[i].epoch == work->epoch;
-		if (parts[i].epoch == work->epoch)
-			work->part = work->file_number = parts[i].number;
+		if (parts[i].epoch == work->epoch) {
+			work->part = parts[i].run;
+			work->file_number = parts[i].number;
+		}
 	}
 	work->files_count = joined_files(&stand->folder, work->account, work->job, work->files);
 	take_up_cast(stand, work);
@@ -387,6 +389,7 @@ static void begin_part(struct work_stand *stand, struct work *work)
 		return;
 	}
 	work->file.drops_media = work->drops_media;
+	work->file.run = work->part;
 	work->phase = PHASE_LOADING;
 	work_set_state(stand, work,
 		       work->has_media ? (work->pause_asked ? WORK_PAUSED : WORK_RUNNING)
@@ -441,6 +444,7 @@ static void take_chunk(struct work_stand *stand, struct work *work, const json_t
 			part_failed(stand, work, slice_of(fault_reason(&fault)));
 			return;
 		}
+		work->file.run = work->part;
 	}
 	added = media_ms - work->file.media_ms;
 	if (number_of(said, "n") != work->file.chunks) {

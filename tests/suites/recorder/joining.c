@@ -211,6 +211,79 @@ START_TEST(parts_become_files)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *name;
+	const char *streams; /* of the short part; NULL: it is torn */
+	bool is_alone;
+	int64_t least_ms, most_ms; /* 0: nothing was recorded */
+} shorts[] = {
+	{ "sound and picture", "-map 0:v -map 1:a", false, 8350, 8700 },
+	{ "no sound", "-map 0:v", false, 7900, 8200 },
+	{ "no picture", "-map 1:a", false, 7900, 8200 },
+	{ "torn", NULL, false, 7900, 8200 },
+	{ "torn, and nothing else", NULL, true, 0, 0 },
+};
+/* clang-format on */
+
+/* Half a second between two pauses is joined, unless something is missing in it. */
+START_TEST(what_is_short_is_joined_if_it_is_whole)
+{
+	json_t *order = order_with(NULL, NULL);
+	char folder[FOLDER_PATH_SIZE], path[FOLDER_PATH_SIZE + 96];
+	struct fault fault = FAULT_INITIAL;
+	enum join_progress progress;
+	size_t size;
+	FILE *file;
+
+	folder_of_job(&join.folder, ACCOUNT, JOB, folder);
+	if (!shorts[_i].is_alone) {
+		make_part(1, 4, BEGAN, 180, false);
+		make_part(3, 4, BEGAN + 10000, 180, true);
+	}
+	(void)snprintf(path, sizeof path, "%s/e1p2.mkv", folder);
+	if (shorts[_i].streams != NULL)
+		free(output_of(&size,
+			       "ffmpeg -nostdin -v error -i '%s' -i '%s' %s -t 0.5 -c copy "
+			       "-f matroska '%s'",
+			       media_of(4, 180, false), media_of(4, 180, false), shorts[_i].streams,
+			       path));
+	else {
+		file = fopen(path, "w");
+		ck_assert_ptr_nonnull(file);
+		(void)fputs("\x1a\x45\xdf\xa3", file);
+		(void)fclose(file);
+	}
+	/* It is of the run of the first part. */
+	(void)snprintf(path, sizeof path, "%s/e1p2.log", folder);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	(void)fprintf(file, "0 %lld %lld 1000 500 1\n", (long long)(BEGAN + 7500),
+		      (long long)(BEGAN + 7500));
+	(void)fclose(file);
+	if (shorts[_i].is_alone) {
+		(void)snprintf(path, sizeof path,
+			       "cd '%s' && cp e1p2.mkv e1p3.mkv && "
+			       "cp e1p2.log e1p3.log",
+			       folder);
+		ck_assert_int_eq(system(path), 0);
+	}
+	progress = join_all(order, &fault);
+	if (shorts[_i].is_alone) {
+		ck_assert_int_eq(progress, JOIN_FAILED);
+		ck_assert_int_eq(fault.kind, FAULT_NOT_FOUND);
+	} else {
+		ck_assert_msg(progress == JOIN_DONE, "%s: %s", shorts[_i].name,
+			      fault_reason(&fault));
+		ck_assert_uint_eq(join.files_count, 1);
+		ck_assert_msg(join.files[0].duration_ms >= shorts[_i].least_ms &&
+				      join.files[0].duration_ms <= shorts[_i].most_ms,
+			      "%s: %lld ms", shorts[_i].name, (long long)join.files[0].duration_ms);
+	}
+	json_decref(order);
+}
+END_TEST
+
 /* The chat is a file too, without what was written during a pause. */
 START_TEST(a_chat_is_kept_without_pauses)
 {
@@ -365,6 +438,7 @@ TCase *recorder_joining(void)
 	tcase_add_unchecked_fixture(joining, make_media_directory, remove_media);
 	tcase_add_checked_fixture(joining, set_up, tear_down);
 	tcase_add_loop_test(joining, parts_become_files, 0, ROWS(joins));
+	tcase_add_loop_test(joining, what_is_short_is_joined_if_it_is_whole, 0, ROWS(shorts));
 	tcase_add_test(joining, a_chat_is_kept_without_pauses);
 	tcase_add_test(joining, files_take_over_who_may_read_them);
 	tcase_add_test(joining, missing_media_is_noticed);

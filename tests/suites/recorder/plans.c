@@ -127,7 +127,8 @@ START_TEST(parts_are_cut)
 		for (int64_t k = 0; k < count; k++)
 			chunks[parts_count][k] = (struct chunk){ begin + 1000 * (k + 1),
 								 1000 * (k + 1) };
-		parts[parts_count] = (struct part_media){ chunks[parts_count], (size_t)count };
+		parts[parts_count] = (struct part_media){ .chunks = chunks[parts_count],
+							  .count = (size_t)count };
 	}
 	for (; plans[_i].excluded[excluded_count].to > 0; excluded_count++)
 		excluded[excluded_count] = plans[_i].excluded[excluded_count];
@@ -152,6 +153,39 @@ START_TEST(parts_are_cut)
 				      gaps[i].missing_ms == plans[_i].gaps[i].missing_ms,
 			      "%s: at %lld, %lld missing", plans[_i].name, (long long)gaps[i].at_ms,
 			      (long long)gaps[i].missing_ms);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	int64_t short_ms; /* of the second part */
+	bool has_pauses; /* around it */
+	size_t pieces;
+} shorts[] = {
+	{ "a short part of its own", 999, false, 2 },
+	{ "half a second between two pauses", 500, true, 3 },
+	{ "the least between two pauses", 200, true, 3 },
+	{ "too little between two pauses", 199, true, 2 },
+};
+/* clang-format on */
+
+START_TEST(what_is_short_is_kept_between_two_pauses)
+{
+	const int64_t short_ms = shorts[_i].short_ms;
+	const bool has_pauses = shorts[_i].has_pauses;
+	const struct chunk first = { 4000, 3000 }, second = { 6000 + short_ms, short_ms },
+			   third = { 12000, 3000 };
+	const struct part_media parts[] = { { &first, 1, has_pauses },
+					    { &second, 1, has_pauses },
+					    { &third, 1, has_pauses } };
+	struct span excluded[] = { { 4000, 6000 }, { 6000 + short_ms, 9000 } };
+	struct piece *pieces;
+	const size_t n = cuts_make(arena, parts, 3, excluded, has_pauses ? 2 : 0, &pieces);
+
+	ck_assert_msg(n == shorts[_i].pieces, "%s: %zu pieces", shorts[_i].name, n);
+	ck_assert_int_eq(cuts_length(pieces, n), n == 3 ? 6000 + short_ms : 6000);
+	ck_assert(n == 2 || (pieces[1].part == 1 && pieces[1].is_whole));
 }
 END_TEST
 
@@ -382,6 +416,8 @@ START_TEST(parts_are_found_in_their_order)
 		number = 1;
 		ck_assert(part_open(&part, directory, 1, &number, &fault));
 		ck_assert_int_eq(number, i + 1);
+		/* The first two files are of one run. */
+		part.run = i < 2 ? 1 : i;
 		ck_assert(part_append(&part, SLICE("media"), 5000 + i, 1000, 6000, &fault));
 		ck_assert(part_append(&part, SLICE("more"), 6000 + i, 2000, 7000, &fault));
 		part_close(&part);
@@ -399,6 +435,18 @@ START_TEST(parts_are_found_in_their_order)
 	ck_assert_uint_eq(parts[1].media.count, 2);
 	ck_assert_int_eq(parts[1].media.chunks[1].at, 6001);
 	ck_assert_int_eq(parts[1].media.chunks[1].media_ms, 2000);
+	ck_assert_int_eq(parts[1].run, 1);
+	ck_assert(parts[0].media.has_pauses && parts[1].media.has_pauses);
+	ck_assert_int_eq(parts[10].run, 10);
+	ck_assert(!parts[2].media.has_pauses && !parts[10].media.has_pauses);
+	/* A former version did not write the run. */
+	log = fopen(path, "w");
+	ck_assert_ptr_nonnull(log);
+	(void)fputs("0 5000 6000 5 1000\n", log);
+	(void)fclose(log);
+	ck_assert(parts_read(arena, directory, &parts, &n, &fault));
+	ck_assert_uint_eq(parts[1].media.count, 1);
+	ck_assert_int_eq(parts[1].run, 2);
 	/* A log that cannot be read for now does not make its part one without media. */
 	ck_assert_int_eq(remove(path), 0);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -650,6 +698,7 @@ TCase *recorder_plans(void)
 	tcase_add_checked_fixture(planned, set_up, tear_down);
 	tcase_add_loop_test(planned, what_gives_way_is_not_busy, 0, ROWS(loads));
 	tcase_add_loop_test(planned, parts_are_cut, 0, ROWS(plans));
+	tcase_add_loop_test(planned, what_is_short_is_kept_between_two_pauses, 0, ROWS(shorts));
 	tcase_add_loop_test(planned, a_report_is_never_too_long, 0, 2);
 	tcase_add_test(planned, a_report_has_the_newest_gaps);
 	tcase_add_loop_test(planned, a_response_is_read_or_not, 0, ROWS(answers));

@@ -111,8 +111,8 @@ static void check_scratch(void)
 	ck_assert_int_eq(rmdir(path), 0);
 }
 
-/* Everything is killed once while it records: Chromium, then the recorder, which goes on with the
- * same boot. Its clock is an hour slow, which changes nothing. */
+/* Everything is killed once while it records: Chromium, then, after a pause, the recorder, which
+ * goes on with the same boot and the next part. Its clock is an hour slow: that changes nothing. */
 START_TEST(whatever_is_killed_there_is_one_file)
 {
 	struct heard before, after;
@@ -126,12 +126,18 @@ START_TEST(whatever_is_killed_there_is_one_file)
 	ck_assert_int_gt(chromium, 0);
 	ck_assert_int_eq(kill(chromium, SIGKILL), 0);
 	before = stand_in_wait(&stand_in, "running", 2, before.recorded_ms + 2500);
+	stand_in_want(&stand_in, "pause");
+	before = stand_in_wait(&stand_in, "paused", 2, before.recorded_ms);
+	stand_in_want(&stand_in, "run");
+	before = stand_in_wait(&stand_in, "running", 2, before.recorded_ms + 2500);
 	recorder_signal(&recorder, SIGKILL);
 	recorder_start(&recorder, &stand_in);
 	after = stand_in_wait(&stand_in, "running", 3, before.recorded_ms + 2500);
+	/* After the pause there was another file, but no other part. */
+	ck_assert_int_eq(after.part, 3);
 	ck_assert_str_eq(after.boot, before.boot);
 	ck_assert_int_gt(after.n, before.n);
-	ck_assert_int_ge(after.gaps, 2);
+	ck_assert_int_ge(after.gaps, 3);
 	stop_and_check_file(&(const struct course){ .whole_from = -1 });
 	recorder_signal(&recorder, SIGTERM);
 }
