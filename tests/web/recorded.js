@@ -552,6 +552,21 @@ export const recorded_consent = () =>
 		await page.evaluate(() => fake.room.emit("Reconnected"));
 		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });
 		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		// Removed or banned: the media server says so, and the recording has nothing of them from then on.
+		const without = ["Mara,Ola,screen", "Mara,Ola"];
+		await gone("put out", () => fake.room.go("PA_3"), null, ...without, "Twin");
+		await page.evaluate(() => come(fake.room, "PA_5", "Twin", { entry: "e3", user_id: "ola" }, ["microphone", "camera"]));
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		await gone("put out again, after an old token let them in", () => fake.room.go("PA_5"), null, ...without, "Twin");
+		await page.evaluate(() => come(fake.room, "PA_6", "Twin", { entry: "e3", user_id: "ola" }, ["microphone", "camera"]));
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		await gone("put out while the connection is made anew", () => {
+			fake.room.emit("Reconnecting");
+			fake.room.go("PA_6");
+			fake.room.emit("Reconnected");
+		}, null, ...without, "Twin");
+		await page.evaluate(() => come(fake.room, "PA_7", "Twin", { entry: "e3", user_id: "ola" }, ["microphone", "camera"]));
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
 		// The connection is made anew: the library knows nobody, and the tiles stay.
 		await page.evaluate(() => {
 			fake.room.emit("Reconnecting");
