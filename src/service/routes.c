@@ -765,7 +765,7 @@ const struct route routes[] = {
 	  DOC("Makes the record of a finished file that no record knows.") },
 	{ METHOD_POST,   "/v2/recording-assets/purge", ROUTE_WRITE, recording_assets_purge, "purgeRecordingFile",
 	  NEEDS(RECORDINGS_WRITE), WHOLE(finished_file_shape), ANSWER(done_shape),
-	  CONFLICT("The file has a record, or the service has no folder."),
+	  CONFLICT("The file has a record, the recording has not ended, or the service has no folder."),
 	  RULES({ "pathOfAccount", "path is that of a file of the account in the folder of recordings." }), TRIPS(0, 0),
 	  DOC("Deletes a finished file that no record knows.") },
 	{ METHOD_GET,    "/v2/recording-assets/orphans", ROUTE_READ, recording_orphans_list, "listOrphanedFiles",

@@ -42,7 +42,8 @@ static bool find_missing(struct comparison *comparison, struct fault *fault)
 	return fault->kind == FAULT_NONE;
 }
 
-/* Finds files of a recording that no record knows. */
+/* Finds files of a recording that no record knows. Those that are still to be sent to a storage
+ * have none yet. */
 static bool find_unknown_files(struct comparison *comparison, const char *at, const struct id *job,
 			       struct fault *fault)
 {
@@ -50,7 +51,12 @@ static bool find_unknown_files(struct comparison *comparison, const char *at, co
 	struct asset *assets;
 	struct slice *names;
 	size_t asset_count, count;
+	struct job of;
 
+	if (!job_load(call, job, STORE_TO_SHOW, &of, fault))
+		return false;
+	if (of.stored.value.data != NULL && job_has_unfinished_files(&of, call->now))
+		return true;
 	if (!assets_of_job(call, job, &assets, &asset_count, fault))
 		return false;
 	folder_list(call->arena, comparison->folder, slice_of(at), false, &names, &count);

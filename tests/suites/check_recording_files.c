@@ -1238,12 +1238,55 @@ static struct slice findings_of_folder(void)
 	struct buffer text = BUFFER_INITIAL(world.arena);
 	struct snapshot snapshot;
 
-	ck_assert(snapshot_open(world.environment.store, &clock_system, &snapshot, &fault));
+	ck_assert(snapshot_open(world.environment.store, &world.clock.clock, &snapshot, &fault));
 	ck_assert_msg(folder_findings(&snapshot, folder, keep_finding, &text, &fault), "%s",
 		      fault_reason(&fault));
 	snapshot_close(&snapshot);
 	return buffer_slice(&text);
 }
+
+/* clang-format off */
+/* A recording whose file has no record yet: whether the file is one that no record knows. */
+static const struct {
+	const char *storage;
+	enum job_status status;
+	int64_t days; /* since its end */
+	bool is_orphan;
+} unsent[] = {
+	{ "", JOB_POST_PROCESSING, 1, false },
+	{ "", JOB_FAILED, 0, true },
+	{ "{\"type\":\"s3\",\"location\":\"b\"}", JOB_POST_PROCESSING, 1, false },
+	{ "{\"type\":\"s3\",\"location\":\"b\"}", JOB_FAILED, 6, false },
+	{ "{\"type\":\"s3\",\"location\":\"b\"}", JOB_FAILED, 7, true },
+	{ "{\"type\":\"s3\",\"location\":\"b\"}", JOB_COMPLETED, 0, false },
+};
+/* clang-format on */
+
+START_TEST(a_file_that_is_to_be_sent_is_known)
+{
+	const char *path;
+	struct slice found;
+	struct call call;
+	struct job job;
+
+	world_begin(&world, &world.account.id, &call);
+	job = add_job(&call, unsent[_i].status);
+	job.storage = slice_of(unsent[_i].storage);
+	ck_assert(job_put(&call, &job, &fault));
+	path = asset_of(&job, ASSET_ROOM_COMPOSITE, "recording.mp4").path.data;
+	commit(&call);
+	make_file(path, "1234567");
+	world_move(&world, unsent[_i].days * DAY);
+	ck_assert_uint_eq(json_array_size(orphans()), unsent[_i].is_orphan ? 1 : 0);
+	found = findings_of_folder();
+	ck_assert(slice_is(
+		found, unsent[_i].is_orphan
+			       ? arena_text(world.arena, "%s: no record knows this file\n", path)
+			       : ""));
+	ck_assert_int_eq(send_path(PURGE, path).status, unsent[_i].is_orphan ? 200 : 409);
+	ck_assert_int_eq(send_path(ADOPT, path).status, unsent[_i].is_orphan ? 200 : 409);
+}
+END_TEST
 
 START_TEST(a_check_compares_the_folder_with_the_records)
 {
@@ -1359,6 +1402,7 @@ int main(void)
 	tcase_add_loop_test(tcase, the_file_of_a_test_that_is_over_goes, 0, ROWS(tests));
 	tcase_add_loop_test(tcase, parts_of_recordings_that_have_ended_go, 0, ROWS(parts));
 	tcase_add_loop_test(tcase, a_file_without_a_record_is_adopted_or_purged, 0, ROWS(paths));
+	tcase_add_loop_test(tcase, a_file_that_is_to_be_sent_is_known, 0, ROWS(unsent));
 	tcase_add_loop_test(tcase, a_file_is_kept_as_long_as_its_template_says, 0, ROWS(histories));
 	tcase_add_test(tcase, all_recordings_of_a_deleted_template_learn_its_last_number);
 	tcase_add_test(tcase, the_last_file_that_is_too_old_takes_the_parts_along);

@@ -266,6 +266,12 @@ enum job_sight job_people_see(const struct job *job, int64_t *since);
 uint64_t job_recorded(const struct job *job);
 uint32_t job_gaps(const struct job *job);
 
+/* Milliseconds after the end of a job for which a recorder may bring back what was lost. */
+#define JOB_SAVED_FOR (7 * 24 * 60 * 60 * (int64_t)1000)
+/* True if files in the folder belong to the job though they have no records: it has not ended, or
+ * they are still to be sent to its storage, or were sent and are about to be erased. */
+bool job_has_unfinished_files(const struct job *job, int64_t now);
+
 /* stored.value.data is NULL if there is no such job. */
 bool job_load(struct call *call, const struct id *id, enum store_reading reading, struct job *job,
 	      struct fault *fault);

@@ -32,8 +32,6 @@
 #define PUT_SECONDS 3600
 /* A lease is moved when less than this part of it is left. */
 #define LEASE_LEFT(lease_) ((lease_)*8 / 15)
-/* Milliseconds for which a recorder may bring back what was lost. */
-#define SAVED_FOR (7 * 24 * 60 * 60 * (int64_t)1000)
 
 /* A work of the report, and what the records have of it. */
 struct reported_work {
@@ -670,14 +668,14 @@ static bool may_be_saved(const struct report *report, const struct reported_work
 	return job->status == JOB_FAILED && !job->is_saved && job_makes_file(job) &&
 	       holds(report, job) && work->report.epoch == job->epoch &&
 	       work->report.state != WORK_BROKEN && job->media != 0 &&
-	       report->call->now < job->ended + SAVED_FOR;
+	       report->call->now < job->ended + JOB_SAVED_FOR;
 }
 
 /* True if nothing of the job is to stay in the folder: it was sent, or is too old to be. */
 static bool is_to_be_erased(const struct report *report, const struct job *job)
 {
 	return job->stored.value.data != NULL && job->storage.size > 0 &&
-	       (job->status == JOB_COMPLETED || report->call->now >= job->ended + SAVED_FOR);
+	       (job->status == JOB_COMPLETED || report->call->now >= job->ended + JOB_SAVED_FOR);
 }
 
 static bool write_answer(struct report *report, struct fault *fault)

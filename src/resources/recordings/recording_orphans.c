@@ -63,6 +63,7 @@ static bool find_finished(struct call *call, struct finished *finished, struct f
 	const struct slice path = call_text(call, "path");
 	struct asset *assets;
 	struct id account;
+	struct job job;
 	size_t n;
 
 	if (!path_parse(path, &account, finished) || id_compare(&account, &call->account) != 0)
@@ -75,12 +76,15 @@ static bool find_finished(struct call *call, struct finished *finished, struct f
 		return fault_set(fault, FAULT_CONFLICT, "No storage for recordings");
 	if (folder_find(recordings->folder, path, &finished->file) != FOLDER_DONE)
 		return fault_set(fault, FAULT_NOT_FOUND, "file not found");
-	if (!assets_of_job(call, &finished->job, &assets, &n, fault))
+	if (!assets_of_job(call, &finished->job, &assets, &n, fault) ||
+	    !job_load(call, &finished->job, STORE_TO_SHOW, &job, fault))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (slice_equal(assets[i].path, path))
 			return fault_set(fault, FAULT_CONFLICT, "Recording has a record");
 	}
+	if (job.stored.value.data != NULL && job_has_unfinished_files(&job, call->now))
+		return fault_set(fault, FAULT_CONFLICT, "Recording is not finished");
 	return true;
 }
 
@@ -191,6 +195,7 @@ static bool list_job(struct call *call, struct orphans *orphans, struct slice at
 	struct slice *names;
 	size_t name_count, n = 0;
 	struct id account;
+	struct job job;
 	bool is_read = false;
 
 	folder_list(call->arena, orphans->folder, at, false, &names, &name_count);
@@ -204,9 +209,13 @@ static bool list_job(struct call *call, struct orphans *orphans, struct slice at
 		if (!path_parse(buffer_slice(&path), &account, &finished) ||
 		    folder_find(orphans->folder, finished.path, &finished.file) != FOLDER_DONE)
 			continue;
-		if (!is_read && !assets_of_job(call, &finished.job, &assets, &n, fault))
+		if (!is_read && (!assets_of_job(call, &finished.job, &assets, &n, fault) ||
+				 !job_load(call, &finished.job, STORE_TO_SHOW, &job, fault)))
 			return false;
 		is_read = true;
+		/* They get their records, or go, by themselves. */
+		if (job.stored.value.data != NULL && job_has_unfinished_files(&job, call->now))
+			break;
 		for (size_t k = 0; k < n; k++)
 			is_known = is_known || slice_equal(assets[k].path, finished.path);
 		if (is_known)

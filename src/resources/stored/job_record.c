@@ -304,6 +304,11 @@ uint32_t job_gaps(const struct job *job)
 	return job->resumes + (parts > 1 ? parts - 1 : 0);
 }
 
+bool job_has_unfinished_files(const struct job *job, int64_t now)
+{
+	return job->is_open || (job->storage.size > 0 && now < job->ended + JOB_SAVED_FOR);
+}
+
 /* ---- in the store ---- */
 
 bool job_load(struct call *call, const struct id *id, enum store_reading reading, struct job *job,
