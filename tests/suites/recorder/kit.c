@@ -346,6 +346,7 @@ void recorder_prepare(struct recorder_process *recorder)
 	recorder->upload_allow = "127.0.0.1";
 	recorder->stream_allow = "127.0.0.1";
 	recorder->chromium = chromium_find();
+	recorder->clock_ahead = NULL;
 	recorder->pid = recorder->former = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
 		       recorder->directory);
@@ -358,6 +359,21 @@ void recorder_prepare(struct recorder_process *recorder)
 		ck_assert_int_eq(chmod(recorder->directory, 0711), 0);
 		ck_assert_int_eq(chown(recorder->folder, NOBODY, NOBODY), 0);
 	}
+}
+
+/* Gives this process, and what it starts, a wrong clock. */
+static void set_clock(const char *ahead)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+	char *clock = realpath("tests/tools/other_clock.so", NULL);
+	char asan[1024];
+
+	(void)snprintf(asan, sizeof asan, "%s:verify_asan_link_order=0",
+		       options == NULL ? "" : options);
+	if (clock == NULL || setenv("LD_PRELOAD", clock, 1) != 0 ||
+	    setenv("CLOCK_AHEAD", ahead, 1) != 0 || setenv("ASAN_OPTIONS", asan, 1) != 0)
+		_exit(127);
+	free(clock);
 }
 
 void recorder_start(struct recorder_process *recorder, const struct stand_in *stand_in)
@@ -383,6 +399,8 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 
 		(void)dup2(log_file, STDERR_FILENO);
 		(void)setenv("TMPDIR", scratch, 1);
+		if (recorder->clock_ahead != NULL)
+			set_clock(recorder->clock_ahead);
 		execl(named == NULL ? "./anteroom" : named, "anteroom", "record", "--url", url,
 		      "--key-file", key, "--folder", recorder->folder, "--slots", "1",
 		      "--media-allow", recorder->media_allow, "--upload-allow",

@@ -83,6 +83,7 @@ struct recorder_process {
 	char folder[4096];
 	/* Options of the next start. */
 	const char *name, *opening, *media_allow, *upload_allow, *stream_allow, *chromium;
+	const char *clock_ahead; /* seconds by which its clock is wrong; NULL: it is right */
 	pid_t pid;
 	pid_t former; /* another process that still runs, or 0 */
 };

@@ -213,14 +213,26 @@ START_TEST(nobody_inside_is_waited_for)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	int64_t ahead; /* of the service */
+	const char *first, *second; /* seconds by which the clocks of the recorders are ahead */
+} clocks[] = {
+	{ -HOUR, NULL, NULL },
+	{ 0, NULL, "3600" },
+	{ HOUR, "3600", "-3600" },
+};
+/* clang-format on */
+
 /* Another recorder of the folder takes over, while the first one, to which nobody answers, goes on.
- * What both have is in the file once, and the parts of both are joined. Their clocks are an hour
- * fast. */
+ * What both have is in the file once, and the parts of both are joined, whatever their clocks say.
+ */
 START_TEST(another_recorder_takes_over)
 {
 	struct heard before;
 
-	stand_in.ahead = -HOUR;
+	stand_in.ahead = clocks[_i].ahead;
+	recorder.clock_ahead = clocks[_i].first;
 	stand_in_want(&stand_in, "run");
 	recorder_start(&recorder, &stand_in);
 	before = stand_in_wait(&stand_in, "running", 1, 1500);
@@ -230,11 +242,13 @@ START_TEST(another_recorder_takes_over)
 	pthread_mutex_unlock(&stand_in.lock);
 	recorder.former = recorder.pid;
 	recorder.name = "other";
+	recorder.clock_ahead = clocks[_i].second;
 	recorder_start(&recorder, &stand_in);
-	(void)stand_in_wait(&stand_in, "running", 1, before.recorded_ms + 1500);
+	before = stand_in_wait(&stand_in, "running", 1, before.recorded_ms + 1500);
 	ck_assert_int_eq(kill(recorder.former, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(recorder.former, NULL, 0), recorder.former);
 	recorder.former = 0;
+	(void)stand_in_wait(&stand_in, "running", 1, before.recorded_ms + 2500);
 	stop_and_check_file(&(const struct course){ .is_seamless = true });
 	recorder_signal(&recorder, SIGTERM);
 }
@@ -334,7 +348,7 @@ TCase *recorder_running(void)
 	tcase_add_test(running, a_pause_is_cut_out_and_an_outage_is_not);
 	tcase_add_test(running, an_unlisted_work_stops_and_stays);
 	tcase_add_test(running, nobody_inside_is_waited_for);
-	tcase_add_test(running, another_recorder_takes_over);
+	tcase_add_loop_test(running, another_recorder_takes_over, 0, ROWS(clocks));
 	tcase_add_loop_test(running, a_part_that_fails_says_why, 0, ROWS(failures));
 	tcase_add_test(running, a_media_server_inside_is_not_reached);
 	tcase_add_test(running, without_a_chromium_there_are_no_slots);
