@@ -25,6 +25,7 @@ struct recorder_options {
 	const char *hosts; /* names that Chromium may reach, with commas; NULL for none */
 	struct address_ranges media_ranges; /* for media servers, besides public addresses */
 	struct address_ranges upload_ranges; /* the same for object storage, also by http */
+	const char *upload_authorities; /* PEM, further ones for object storage; NULL for none */
 	struct address_ranges stream_ranges; /* for external streams, the same */
 	/* Seconds without a chunk after which a part ends: at its beginning, and later. */
 	int64_t opening, silence;

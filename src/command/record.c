@@ -167,6 +167,9 @@ int command_record(const struct command *command, int argc, char **argv)
 		  "addresses of object storage besides public ones, also with http, such as "
 		  "10.0.0.0/8",
 		  TO_RANGES(&options->upload_ranges) },
+		{ "upload-ca", "FILE",
+		  "a PEM file with extra certificate authorities for object storage",
+		  TO_TEXT(&options->upload_authorities) },
 		{ "stream-allow", "RANGES",
 		  "addresses to which streams are sent besides public ones, such as 10.0.0.0/8",
 		  TO_RANGES(&options->stream_ranges) },

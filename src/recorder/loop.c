@@ -109,7 +109,8 @@ bool loop_open(struct loop *loop, struct recorder_options *options, struct fault
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0 ||
 	    (loop->signals = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC)) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot wait for signals");
-	loop->uploads = uploads_open(options);
+	if (!uploads_open(options, &loop->uploads, fault))
+		return false;
 	take_up_leftovers(loop);
 	arena_reset(loop->arena);
 	return true;

@@ -30,15 +30,19 @@ struct uploads {
 	uint64_t number; /* of the last file */
 };
 
-struct uploads *uploads_open(const struct recorder_options *options)
+bool uploads_open(const struct recorder_options *options, struct uploads **uploads,
+		  struct fault *fault)
 {
-	struct uploads *uploads = memory_check(calloc(1, sizeof *uploads));
+	struct uploads *made = memory_check(calloc(1, sizeof *made));
 
-	uploads->options = (struct sender_options){
+	*uploads = made;
+	made->options = (struct sender_options){
 		.purpose = &sender_of_uploads,
 		.storage_ranges = options->upload_ranges,
+		.authorities = options->upload_authorities,
 	};
-	return uploads;
+	return options->upload_authorities == NULL ||
+	       sender_open(&made->options, &made->sender, fault);
 }
 
 void uploads_close(struct uploads *uploads)
@@ -101,7 +105,8 @@ static bool start_sender(struct uploads *uploads)
 {
 	struct fault fault = FAULT_INITIAL;
 
-	/* Without authorities of its own, a failed start is tried again by sender_take. */
+	/* With authorities, it was started at the beginning. A failed start is tried again by
+	 * sender_take. */
 	return uploads->sender != NULL || sender_open(&uploads->options, &uploads->sender, &fault);
 }
 

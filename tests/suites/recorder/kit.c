@@ -5,11 +5,15 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,7 +145,9 @@ static json_t *make_put(const struct stand_in *stand_in, const json_t *report)
 	const struct bucket bucket = {
 		.name = SLICE(BUCKET_SERVER_BUCKET),
 		.region = SLICE(BUCKET_SERVER_REGION),
-		.endpoint = slice_of(bucket_server_endpoint(stand_in->storage)),
+		.endpoint = slice_of(stand_in->endpoint != NULL
+					     ? stand_in->endpoint
+					     : bucket_server_endpoint(stand_in->storage)),
 		.key = SLICE(BUCKET_SERVER_KEY),
 		.secret = SLICE(BUCKET_SERVER_SECRET),
 	};
@@ -322,6 +328,82 @@ void stand_in_wait_output(struct stand_in *stand_in, size_t place, const char *s
 	ck_assert_str_eq(heard.error, error == NULL ? heard.error : error);
 }
 
+/* ---- other servers ---- */
+
+int free_port(int *listens)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof address;
+	const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(bind(one, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(getsockname(one, (struct sockaddr *)&address, &size), 0);
+	if (listens != NULL)
+		ck_assert_int_eq(listen(*listens = one, 8), 0);
+	else
+		close(one);
+	return ntohs(address.sin_port);
+}
+
+/* Runs openssl for one connection: it passes on what comes. */
+static pid_t start_openssl(const char *port, int behind, const char *certificate, const char *key)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)behind),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const int one = socket(AF_INET, SOCK_STREAM, 0);
+
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (connect(one, (struct sockaddr *)&address, sizeof address) != 0)
+			(void)poll(NULL, 0, 50);
+		(void)dup2(one, STDIN_FILENO);
+		(void)dup2(one, STDOUT_FILENO);
+		/* It tells each end of a connection as an error. */
+		(void)dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+		execlp("openssl", "openssl", "s_server", "-quiet", "-accept", port, "-cert",
+		       certificate, "-key", key, "-naccept", "1", (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+struct side_server tls_start(const struct recorder_process *recorder, int behind, int connections)
+{
+	struct side_server server = { .port = free_port(NULL) };
+	char port[16], certificate[4200], key[4200];
+	size_t size;
+
+	(void)snprintf(certificate, sizeof certificate, "%s/tls.pem", recorder->directory);
+	(void)snprintf(key, sizeof key, "%s/tls.key", recorder->directory);
+	free(output_of(&size,
+		       "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days "
+		       "2 -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 "
+		       "-keyout '%s' -out '%s' 2>&1",
+		       key, certificate));
+	(void)chmod(certificate, 0644);
+	(void)snprintf(port, sizeof port, "%d", server.port);
+	server.pid = fork();
+	ck_assert_int_ge(server.pid, 0);
+	if (server.pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < connections; i++)
+			(void)waitpid(start_openssl(port, behind, certificate, key), NULL, 0);
+		_exit(0);
+	}
+	return server;
+}
+
+void side_server_stop(pid_t pid)
+{
+	(void)kill(pid, SIGCONT);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
 /* ---- the program ---- */
 
 /* Of the running test: a test that fails ends its process without its fixture. */
@@ -346,7 +428,7 @@ void recorder_prepare(struct recorder_process *recorder)
 	recorder->upload_allow = "127.0.0.1";
 	recorder->stream_allow = "127.0.0.1";
 	recorder->chromium = chromium_find();
-	recorder->clock_ahead = NULL;
+	recorder->clock_ahead = recorder->upload_ca = NULL;
 	recorder->pid = recorder->former = 0;
 	(void)snprintf(recorder->folder, sizeof recorder->folder, "%s/recordings",
 		       recorder->directory);
@@ -406,7 +488,8 @@ void recorder_start(struct recorder_process *recorder, const struct stand_in *st
 		      "--media-allow", recorder->media_allow, "--upload-allow",
 		      recorder->upload_allow, "--stream-allow", recorder->stream_allow, "--opening",
 		      recorder->opening, "--silence", "60s", "--chromium", recorder->chromium,
-		      (char *)NULL);
+		      recorder->upload_ca == NULL ? (char *)NULL : "--upload-ca",
+		      recorder->upload_ca, (char *)NULL);
 		_exit(127);
 	}
 }

@@ -55,6 +55,7 @@ struct stand_in {
 	bool keeps_nothing; /* no file is made */
 	const char *page; /* HTML; NULL for the test picture */
 	struct bucket_server *storage; /* where files go; NULL: they stay */
+	const char *endpoint; /* its URL; NULL for its own */
 	bool has_no_credentials; /* it has no address now */
 	bool erases; /* with `drop` */
 	struct heard heard;
@@ -83,6 +84,7 @@ struct recorder_process {
 	char folder[4096];
 	/* Options of the next start. */
 	const char *name, *opening, *media_allow, *upload_allow, *stream_allow, *chromium;
+	const char *upload_ca; /* NULL: none */
 	const char *clock_ahead; /* seconds by which its clock is wrong; NULL: it is right */
 	pid_t pid;
 	pid_t former; /* another process that still runs, or 0 */
@@ -95,6 +97,19 @@ void recorder_signal(struct recorder_process *recorder, int signal_number);
 /* Returns the process of the recorder's Chromium, 0 if there is none. */
 pid_t recorder_chromium(const struct recorder_process *recorder);
 void recorder_remove(struct recorder_process *recorder);
+
+/* Another server on a port of 127.0.0.1. */
+struct side_server {
+	pid_t pid;
+	int port;
+};
+
+/* A port that nobody has. With `listens`, a socket that is bound to it and answers nobody. */
+int free_port(int *listens);
+/* TLS in front of the server on port `behind`, for so many connections, one after another. Its
+ * certificate is tls.pem in the directory of the recorder's test, for localhost and 127.0.0.1. */
+struct side_server tls_start(const struct recorder_process *recorder, int behind, int connections);
+void side_server_stop(pid_t pid);
 
 /* Runs a command of the shell and returns its output, which is freed by the caller. */
 char *output_of(size_t *size, const char *format, ...) __attribute__((format(printf, 2, 3)));

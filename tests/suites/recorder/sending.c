@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kit.h"
@@ -121,6 +122,21 @@ static void check_log(void)
 	(void)fclose(file);
 }
 
+static bool log_has(const char *text)
+{
+	char path[4300], line[4096];
+	bool is_found = false;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "%s/log", recorder.directory);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof line, file) != NULL)
+		is_found = is_found || strstr(line, text) != NULL;
+	(void)fclose(file);
+	return is_found;
+}
+
 START_TEST(files_are_sent_and_then_go)
 {
 	recorder_start(&recorder, &stand_in);
@@ -191,6 +207,43 @@ START_TEST(what_is_wrong_is_told_and_tried_again)
 }
 END_TEST
 
+/* A storage whose certificate only one's own authority has signed. */
+START_TEST(a_storage_has_an_authority_of_its_own)
+{
+	const char *plain = strrchr(bucket_server_endpoint(stand_in.storage), ':') + 1;
+	const struct side_server tls = tls_start(&recorder, (int)strtol(plain, NULL, 10), 9);
+	char endpoint[64], authority[4300];
+
+	(void)snprintf(endpoint, sizeof endpoint, "https://127.0.0.1:%d", tls.port);
+	stand_in.endpoint = endpoint;
+	recorder_start(&recorder, &stand_in);
+	stand_in_wait_error(&stand_in, "The storage did not answer: certificate not trusted.");
+	ck_assert_uint_eq(bucket_server_objects(stand_in.storage), 0);
+	recorder_signal(&recorder, SIGTERM);
+	(void)snprintf(authority, sizeof authority, "%s/tls.pem", recorder.directory);
+	recorder.upload_ca = authority;
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "done", 0, 0);
+	check_objects();
+	recorder_signal(&recorder, SIGTERM);
+	side_server_stop(tls.pid);
+}
+END_TEST
+
+/* A file that is not there is told at the start, not after the first recording. */
+START_TEST(authorities_that_are_missing_are_told)
+{
+	int status;
+
+	recorder.upload_ca = "/nonexistent/authorities.pem";
+	recorder_start(&recorder, &stand_in);
+	ck_assert_int_eq(waitpid(recorder.pid, &status, 0), recorder.pid);
+	recorder.pid = 0;
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+	ck_assert(log_has("cannot read /nonexistent/authorities.pem"));
+}
+END_TEST
+
 /* One that was killed while it sent begins that file again. */
 START_TEST(a_recorder_that_is_killed_sends_again)
 {
@@ -216,6 +269,9 @@ TCase *recorder_sending(void)
 	tcase_add_test(sending, files_are_sent_and_then_go);
 	tcase_add_test(sending, without_an_address_files_stay);
 	tcase_add_loop_test(sending, what_is_wrong_is_told_and_tried_again, 0, ROWS(troubles));
+	if (has_program("openssl"))
+		tcase_add_test(sending, a_storage_has_an_authority_of_its_own);
+	tcase_add_test(sending, authorities_that_are_missing_are_told);
 	tcase_add_test(sending, a_recorder_that_is_killed_sends_again);
 	return sending;
 }

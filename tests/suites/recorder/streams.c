@@ -314,31 +314,9 @@ END_TEST
 
 /* ---- addresses of RTMP ---- */
 
-struct rtmp_server {
-	pid_t pid;
-	int port;
-};
-
-/* A port that nobody has. With `listens`, a socket that is bound to it and answers nobody. */
-static int free_port(int *listens)
+static struct side_server start_nginx(void)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t size = sizeof address;
-	const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(bind(one, (struct sockaddr *)&address, sizeof address), 0);
-	ck_assert_int_eq(getsockname(one, (struct sockaddr *)&address, &size), 0);
-	if (listens != NULL)
-		ck_assert_int_eq(listen(*listens = one, 8), 0);
-	else
-		close(one);
-	return ntohs(address.sin_port);
-}
-
-static struct rtmp_server start_nginx(void)
-{
-	struct rtmp_server server = { .port = free_port(NULL) };
+	struct side_server server = { .port = free_port(NULL) };
 	char path[4200], folder[4200];
 	FILE *file;
 
@@ -364,13 +342,6 @@ static struct rtmp_server start_nginx(void)
 		_exit(127);
 	}
 	return server;
-}
-
-static void stop_server(pid_t pid)
-{
-	(void)kill(pid, SIGCONT);
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
 }
 
 /* Passes on what comes to a connection, with little room for what waits. */
@@ -404,11 +375,11 @@ static void pass_on(int listening, int behind)
 	}
 }
 
-static struct rtmp_server start_relay(int behind)
+static struct side_server start_relay(int behind)
 {
 	const int little = 4096;
 	int listening;
-	struct rtmp_server server = { .port = free_port(&listening) };
+	struct side_server server = { .port = free_port(&listening) };
 
 	ck_assert_int_eq(setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
 	server.pid = fork();
@@ -418,44 +389,6 @@ static struct rtmp_server start_relay(int behind)
 		pass_on(listening, behind);
 	}
 	close(listening);
-	return server;
-}
-
-/* TLS in front of a server: openssl passes on what comes to a connection. */
-static struct rtmp_server start_tls(int behind)
-{
-	struct rtmp_server server = { .port = free_port(NULL) };
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_port = htons((uint16_t)behind),
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	char port[16], certificate[4200], key[4200];
-	size_t size;
-
-	(void)snprintf(certificate, sizeof certificate, "%s/tls.pem", recorder.directory);
-	(void)snprintf(key, sizeof key, "%s/tls.key", recorder.directory);
-	free(output_of(&size,
-		       "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days "
-		       "2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout '%s' "
-		       "-out '%s' 2>&1",
-		       key, certificate));
-	(void)chmod(certificate, 0644);
-	(void)snprintf(port, sizeof port, "%d", server.port);
-	server.pid = fork();
-	ck_assert_int_ge(server.pid, 0);
-	if (server.pid == 0) {
-		const int one = socket(AF_INET, SOCK_STREAM, 0);
-
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (connect(one, (struct sockaddr *)&address, sizeof address) != 0)
-			(void)poll(NULL, 0, 50);
-		(void)dup2(one, STDIN_FILENO);
-		(void)dup2(one, STDOUT_FILENO);
-		/* It tells each end of a connection as an error. */
-		(void)dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-		execlp("openssl", "openssl", "s_server", "-quiet", "-accept", port, "-cert",
-		       certificate, "-key", key, "-naccept", "1", (char *)NULL);
-		_exit(127);
-	}
 	return server;
 }
 
@@ -496,7 +429,7 @@ static void check_taken(const char *key, double least)
  * again. Nothing is kept. */
 START_TEST(dead_outputs_do_not_hold_up_live_ones)
 {
-	const struct rtmp_server nginx = start_nginx(), tls = start_tls(nginx.port);
+	const struct side_server nginx = start_nginx(), tls = tls_start(&recorder, nginx.port, 1);
 	char stream[1024], path[4200];
 	struct heard heard;
 	struct stat status;
@@ -542,8 +475,8 @@ START_TEST(dead_outputs_do_not_hold_up_live_ones)
 	check_taken("one", 10);
 	check_taken("two", 10);
 	(void)unsetenv("SSL_CERT_FILE");
-	stop_server(tls.pid);
-	stop_server(nginx.pid);
+	side_server_stop(tls.pid);
+	side_server_stop(nginx.pid);
 	close(silent);
 }
 END_TEST
@@ -577,8 +510,8 @@ END_TEST
  * the server is. The recording loses nothing. */
 START_TEST(an_output_that_hangs_begins_again)
 {
-	const struct rtmp_server nginx = start_nginx(), relay = start_relay(nginx.port);
-	const struct rtmp_server tls = start_tls(nginx.port);
+	const struct side_server nginx = start_nginx(), relay = start_relay(nginx.port);
+	const struct side_server tls = tls_start(&recorder, nginx.port, 1);
 	char stream[512], path[4200];
 	struct heard heard;
 
@@ -606,9 +539,9 @@ START_TEST(an_output_that_hangs_begins_again)
 	(void)snprintf(path, sizeof path, "%s/" FOLDER_OF_JOB "/recording.mp4", recorder.folder);
 	ck_assert_int_ge(pictures_of(path) * 1000, heard.file_ms * 10);
 	recorder_signal(&recorder, SIGTERM);
-	stop_server(relay.pid);
-	stop_server(tls.pid);
-	stop_server(nginx.pid);
+	side_server_stop(relay.pid);
+	side_server_stop(tls.pid);
+	side_server_stop(nginx.pid);
 }
 END_TEST
 
