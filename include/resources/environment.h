@@ -48,6 +48,7 @@ struct environment {
 		*live_queue; /* resources/live/live_queue.h; NULL if nobody takes from it */
 	/* Rooms that were made at media servers (resources/live/server_rooms.h), or NULL. */
 	struct server_rooms *server_rooms;
+	struct placements *placements; /* resources/media/placing.h; NULL: none are remembered */
 	struct stay_limits *stay_limits; /* resources/live/stay_limits.h; NULL: no limit */
 	struct live_watch *live_watch; /* background/live_watch.h; NULL with LIVE_OFF */
 	/* The folder of recordings (resources/recordings/job_merge.h); NULL: none, and the times

@@ -18,6 +18,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
 #include "resources/live/server_rooms.h"
+#include "resources/media/placements.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recorders.h"
 #include "resources/stored/keep_rule.h"
@@ -436,6 +437,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 							  program->sender, &options->schedule);
 	if (program->media_sender != NULL)
 		environment->media_client = media_client_open(program->media_sender);
+	environment->placements = placements_open();
 	if (environment->live != LIVE_OFF) {
 		environment->live_queue = live_queue_open();
 		environment->stay_limits = stay_limits_open(options->stays_per_minute);
@@ -475,6 +477,7 @@ static void close_program(struct program *program)
 	keeper_close(program->keeper);
 	dispatcher_close(program->environment.dispatcher);
 	server_rooms_close(program->environment.server_rooms);
+	placements_close(program->environment.placements);
 	live_queue_close(program->environment.live_queue);
 	stay_limits_close(program->environment.stay_limits);
 	sender_close(program->sender);

@@ -21,24 +21,23 @@
  *    the backend of the session or of the place.
  *
  * A process adds its own placements to the load that the watch stored last, so that a crowd of new
- * rooms spreads at once (struct placements, in the environment; any thread).
+ * rooms spreads at once (resources/media/placements.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_PLACING_H
 #define RESOURCES_MEDIA_PLACING_H
 
 #include "resources/media/backend_health.h"
+#include "resources/media/placements.h"
 #include "resources/stored/place_record.h"
 #include "resources/stored/room_record.h"
 #include "resources/stored/template_record.h"
 
-/* People for whom a room counts that was placed lately, in which nobody is yet; and how long, in
- * milliseconds. */
+/* People for whom a room counts that was placed lately (PLACED_LATELY), in which nobody is yet. */
 #define PLACED_PEOPLE 4
-#define PLACED_LATELY 30000
-/* Seconds for which a place holds after the end of the last token; between two renewals. */
+/* Seconds for which a place holds after the end of the last token. It is renewed when that is over,
+ * so not more often. */
 #define PLACE_LASTS_AFTER 60
-#define PLACE_RENEWED_AFTER 60
 /* Milliseconds: without an event after which a server that does not answer is down; for which the
  * word of a witness counts; between two moves of a room because of a server that is down; after
  * which a room moves from a server that is down whatever its people say. */
@@ -54,11 +53,45 @@ struct media_target {
 };
 struct media_target media_target_of(const struct media *media,
 				    const struct template_record *template);
+/* Returns the first backend of the pool, which tells the type of all of them; NULL if there is no
+ * such pool. */
+const struct backend *pool_backend(const struct media *media, struct slice pool);
+/* Returns true if the backend is in the pool. NULL is in none. */
+bool backend_is_in(const struct backend *backend, struct slice pool);
 
-/* Placements of this process. */
-struct placements;
-struct placements *placements_open(void);
-void placements_close(struct placements *placements);
+/* ---- where a room is ---- */
+
+/* A room whose template means a pool, as a call finds it. */
+struct placing {
+	const struct media *media;
+	struct slice pool;
+	struct id room;
+	struct place place; /* its record, which may not hold, or not be there */
+	bool is_locked; /* it was read to be changed */
+	const struct backend *backend; /* where the room is, or is to be; NULL: nowhere yet */
+	bool is_chosen; /* by placing_decide, so the room was nowhere */
+};
+
+/* Finds where the room is: at its place, or else where its session is. Reads the place and, unless
+ * that holds, the room in session. */
+bool placing_find(struct call *call, const struct media *media, struct slice pool,
+		  const struct id *room, struct placing *placing, struct fault *fault);
+/* Chooses a backend for a room that is nowhere. The call must then be writing: else it is run again
+ * (call_write_instead). not_at: a backend that has just refused to make the room; NULL for none.
+ * Sets nothing if there is no other. */
+bool placing_decide(struct call *call, struct placing *placing, const struct room_record *room,
+		    const struct template_record *template, const struct id *not_at,
+		    struct fault *fault);
+/* Stores the place of a room for which a token is given out that ends at `ends` (seconds since
+ * 1970): of a room that was nowhere, or where its session is; else only if it holds no longer than
+ * that token. The call is then run again, unless it is writing (call_write_instead). */
+bool placing_keep(struct call *call, struct placing *placing, int64_t ends, struct fault *fault);
+
+/* ---- where it is to be ---- */
+
+/* Returns true if the load of such a media server is counted by the watch; else the exchanges of
+ * the last hour are its load, and it is never down. */
+bool backend_is_watched(const struct call *call, const struct backend *backend);
 
 /* Chooses the backend of a pool for a room: of those that neither drain nor are down the one of the
  * room's region (none there: of any) with the least people for its weight; else one that drains; else
@@ -67,6 +100,7 @@ void placements_close(struct placements *placements);
 struct place_request {
 	const struct media *media;
 	struct slice pool;
+	struct id room;
 	struct slice region; /* of the room, or of the template if that is `auto` */
 	const struct id *not_at; /* so many */
 	size_t not_count;
@@ -75,11 +109,15 @@ struct place_request {
 };
 bool placing_choose(struct call *call, const struct place_request *request,
 		    const struct backend **chosen, struct fault *fault);
+/* Returns the region of a room for that: its own, or else that of its template. */
+struct slice placing_region(struct call *call, const struct room_record *room,
+			    const struct template_record *template);
 
-/* Moves a room whose place was read to be changed: stores the new place, notes room.moved, counts the
- * move, and has the watch tell the people and end the room at the former server. */
+/* Moves a room whose place was read to be changed, and may not be there: stores the new place and
+ * notes room.moved. The watch finds the place, tells the people, and ends the room at the former
+ * server. from: where the room is now. */
 bool placing_move(struct call *call, const struct media *media, const struct room_record *room,
-		  struct place *place, const struct backend *to, enum move_reason reason,
-		  struct fault *fault);
+		  struct place *place, const struct backend *from, const struct backend *to,
+		  enum move_reason reason, struct fault *fault);
 
 #endif

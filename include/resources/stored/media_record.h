@@ -43,6 +43,8 @@ struct signing_key {
 
 /* Where a media server is. Stored in records: a number never gets another meaning. */
 enum backend_region { REGION_NONE, REGION_IN, REGION_US, REGION_EU };
+#define BACKEND_REGIONS (REGION_EU + 1)
+extern const char *const backend_region_names[BACKEND_REGIONS];
 /* The weight of a backend that was never given one. */
 #define WEIGHT_STANDARD 100
 
@@ -106,6 +108,8 @@ struct signing_key *media_active_key(const struct media *media, enum signing_alg
 size_t media_count_keys(const struct media *media, enum signing_alg alg);
 void media_remove_key(struct media *media, const struct signing_key *key);
 
+/* Returns the weight that it was given, or else WEIGHT_STANDARD. */
+unsigned backend_weight(const struct backend *backend);
 /* Return NULL if there is no such backend. */
 struct backend *media_backend(const struct media *media, const struct id *id);
 struct backend *media_backend_named(const struct media *media, struct slice name);

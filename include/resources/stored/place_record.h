@@ -33,6 +33,8 @@ struct witness {
 #define WITNESSES_MOST 1000
 
 enum move_reason { MOVE_NONE, MOVE_DOWN, MOVE_DRAINED };
+#define MOVE_REASONS (MOVE_DRAINED + 1)
+extern const char *const move_reason_names[MOVE_REASONS];
 
 struct place {
 	struct store_record stored; /* the room's id; value.data NULL if it has no record */

@@ -43,7 +43,7 @@ static const struct record_table signing_key_table = {
 	ITEMS(struct signing_key, signing_key_members),
 };
 
-static const char *const regions[] = {
+const char *const backend_region_names[BACKEND_REGIONS] = {
 	[REGION_NONE] = "none",
 	[REGION_IN] = "in",
 	[REGION_US] = "us",
@@ -68,7 +68,7 @@ static const struct member backend_members[] = {
 	  AT(struct backend, pool) },
 	{ "weight", AS_NUMBER(4, 0, 1000), MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, weight) },
-	{ "region", AS_CHOICE(REGION_EU, regions), MARKED(MEMBER_ABSENT), SINCE(2),
+	{ "region", AS_CHOICE(REGION_EU, backend_region_names), MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, region) },
 	{ "draining", AS_BOOLEAN, MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, is_draining) },
@@ -206,6 +206,11 @@ void media_remove_key(struct media *media, const struct signing_key *key)
 }
 
 /* ---- backends ---- */
+
+unsigned backend_weight(const struct backend *backend)
+{
+	return backend->weight != 0 ? backend->weight : WEIGHT_STANDARD;
+}
 
 struct backend *media_backend(const struct media *media, const struct id *id)
 {

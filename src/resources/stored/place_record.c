@@ -6,7 +6,7 @@
 #include "records/kinds.h"
 #include "resources/record_kind.h"
 
-static const char *const reasons[] = {
+const char *const move_reason_names[MOVE_REASONS] = {
 	[MOVE_NONE] = "none",
 	[MOVE_DOWN] = "down",
 	[MOVE_DRAINED] = "drained",
@@ -24,7 +24,7 @@ static const struct member place_members[] = {
 	{ "since", AS_TIME, AT(struct place, since) },
 	{ "until", AS_SECONDS, AS_END, AT(struct place, until) },
 	{ "former_id", AS_ID, AT(struct place, former) },
-	{ "reason", AS_CHOICE(MOVE_DRAINED, reasons), AT(struct place, reason) },
+	{ "reason", AS_CHOICE(MOVE_DRAINED, move_reason_names), AT(struct place, reason) },
 	{ "moved_down_at", AS_TIME, AT(struct place, moved_down) },
 	{ "witnesses", AS_LIST(struct place, witness_count, WITNESSES_MOST, witness_table),
 	  AT(struct place, witnesses) },
