@@ -8,6 +8,7 @@
 #include "accounts/accounts.h"
 #include "resources/codes/code_life.h"
 #include "resources/entry_rules/live_limits.h"
+#include "resources/media/placing.h"
 #include "resources/stored/door_record.h"
 #include "resources/stored/media_record.h"
 
@@ -49,7 +50,10 @@ struct entrant {
 	struct slice entry; /* of the person's token; empty if it has none */
 	struct slice code_hash; /* of the code; data NULL until it is known */
 	const struct media *media; /* of the account; NULL if it has none */
-	const struct backend *backend; /* of the room; NULL if it has none */
+	/* Of the room; NULL if it has none. Of a room of a pool that is nowhere yet: one of the
+	 * pool, which tells the type. */
+	const struct backend *backend;
+	struct placing *placing; /* of a room of a pool; else NULL */
 	/* At a door. */
 	bool has_door; /* its record must be read (struct room_codes); inside: it is locked */
 	bool asks, is_denied, is_patient; /* asks: whoever comes; is_patient: wants a ticket */
@@ -89,8 +93,8 @@ bool entrant_find_door(struct entrant *entrant, struct fault *fault);
 bool entrant_user_is_known(const struct entrant *entrant);
 /* Sets the role to another one of the template. */
 void entrant_set_role(struct entrant *entrant, struct slice role);
-/* Finds the account's media servers and signing keys, and the backend that the room uses. media:
- * set if entrant->media is then, to it. */
+/* Finds the account's media servers and signing keys, and the backend that the room uses, or where
+ * it is in its pool. media: set if entrant->media is then, to it. */
 bool entrant_find_media(struct entrant *entrant, struct media *media, struct fault *fault);
 
 #endif

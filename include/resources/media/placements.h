@@ -15,8 +15,8 @@ struct placements;
 struct placements *placements_open(void);
 void placements_close(struct placements *placements);
 
-/* In the functions below the call's account owns the backends. Without placements in the environment
- * nothing is remembered. */
+/* In the functions below the call's account owns the backends. Without placements in the
+ * environment, nothing is remembered. */
 
 /* Notes that the room was placed there. */
 void placements_add(struct call *call, const struct id *backend, const struct id *room);

@@ -77,10 +77,16 @@ struct placing {
 bool placing_find(struct call *call, const struct media *media, struct slice pool,
 		  const struct id *room, struct placing *placing, struct fault *fault);
 /* Chooses a backend for a room that is nowhere. The call must then be writing: else it is run again
- * (call_write_instead). not_at: a backend that has just refused to make the room; NULL for none.
- * Sets nothing if there is no other. */
-bool placing_decide(struct call *call, struct placing *placing, const struct room_record *room,
-		    const struct template_record *template, const struct id *not_at,
+ * (call_write_instead). */
+struct place_wish {
+	const struct room_record *room;
+	const struct template_record *template;
+	/* The backend that was asked to make the room: the room is there, unless it has refused and
+	 * there is another one. NULL: none was asked. */
+	const struct backend *made_at;
+	bool is_refused;
+};
+bool placing_decide(struct call *call, struct placing *placing, const struct place_wish *wish,
 		    struct fault *fault);
 /* Stores the place of a room for which a token is given out that ends at `ends` (seconds since
  * 1970): of a room that was nowhere, or where its session is; else only if it holds no longer than

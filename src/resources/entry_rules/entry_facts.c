@@ -115,14 +115,26 @@ bool entrant_user_is_known(const struct entrant *entrant)
 
 bool entrant_find_media(struct entrant *entrant, struct media *media, struct fault *fault)
 {
+	struct media_target target;
 	bool has_media;
 
 	entrant->backend = NULL;
+	entrant->placing = NULL;
 	if (!media_find(entrant->call, STORE_TO_SHOW, media, &has_media, fault))
 		return false;
 	entrant->media = has_media ? media : NULL;
-	if (has_media)
-		entrant->backend = media_backend_of(media, entrant->template);
+	if (!has_media)
+		return true;
+	target = media_target_of(media, entrant->template);
+	entrant->backend = target.backend;
+	if (target.pool.data == NULL)
+		return true;
+	entrant->placing = arena_alloc(entrant->call->arena, sizeof *entrant->placing);
+	if (!placing_find(entrant->call, media, target.pool, &entrant->room->id, entrant->placing,
+			  fault))
+		return false;
+	entrant->backend = entrant->placing->backend != NULL ? entrant->placing->backend
+							     : pool_backend(media, target.pool);
 	return true;
 }
 

@@ -78,7 +78,8 @@ bool token_check(struct call *call, struct bearer *bearer, struct fault *fault)
 	*bearer = (struct bearer){
 		.room = subject.room,
 		.template = subject.template,
-		.has_backend = entrant.backend != NULL,
+		.has_backend = entrant.backend != NULL &&
+			       (entrant.placing == NULL || entrant.placing->backend != NULL),
 		.name_is_fixed = entrant.code != NULL && (entrant.code->terms.set & CODE_NAME) != 0,
 	};
 	if (bearer->has_backend)

@@ -355,6 +355,8 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 	if ((is_counted || exchange->entrant.media == NULL) && !call_is_writing(call))
 		return call_write_instead(call);
 
+	if (!exchange_find_place(call, exchange, fault) || call->run.wants_write)
+		return call->run.wants_write;
 	if (!entry_check(&exchange->entrant, ENTRY_OF_PLACE, fault) ||
 	    !exchange_make_room(call, exchange, SERVER_ROOMS_LAST, fault))
 		return false;
@@ -374,6 +376,8 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 		exchange->entry = (struct slice){ NULL, 0 };
 	else if (exchange->entry.data == NULL)
 		exchange->entry = new_entry(call);
+	if (!exchange_keep_place(call, exchange, fault) || call->run.wants_write)
+		return call->run.wants_write;
 	if (!give_pass(call, exchange, fault) || call->run.wants_write)
 		return call->run.wants_write;
 	return exchange_find_name_and_holds(call, exchange, fault) &&

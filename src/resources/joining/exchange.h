@@ -69,6 +69,12 @@ bool exchange_is_taken(const struct exchange *exchange);
 /* Return 32 hex digits: of these bytes, or of random ones. */
 struct slice entry_as_text(struct call *call, const unsigned char bytes[ENTRY_SIZE]);
 struct slice new_entry(struct call *call);
+/* Finds where a room of a pool that is nowhere is to be. The call may then have to be run again as a
+ * write (call->run.wants_write). */
+bool exchange_find_place(struct call *call, struct exchange *exchange, struct fault *fault);
+/* Stores where the room is, for as long as the token for its media server is valid. The call may
+ * then have to be run again as a write. */
+bool exchange_keep_place(struct call *call, struct exchange *exchange, struct fault *fault);
 /* Has the media server make the room, if it has to, and has not made it in the last `lasts`
  * milliseconds. Then exchange->is_waiting is set, and the call goes on when the room is there. */
 bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,

@@ -16,8 +16,6 @@
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
-/* ---- rooms that do not make themselves ---- */
-
 /* Returns the agents that come into the room; NULL for none. */
 static const json_t *agents_of(struct call *call, const struct exchange *exchange)
 {
@@ -35,6 +33,59 @@ static const json_t *config_of_backend(struct call *call, struct exchange *excha
 		exchange->config = stored_json(call, backend->config, "backend", &backend->id);
 	return exchange->config;
 }
+
+/* ---- rooms of pools ---- */
+
+/* Returns true if the media server that the call has asked did not make the room. */
+static bool has_refused(struct call *call, const struct backend *backend)
+{
+	const struct asked *asked = &call->asking->asked[0];
+	const struct server server = backend_server(call, backend);
+	struct server_verdict verdict;
+
+	if (asked->end != ASKED_ANSWERED)
+		return false;
+	server_read_made(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
+	return !verdict.is_up;
+}
+
+/* A media server that has made the room has it; in place of one that did not, another one is asked,
+ * once. */
+bool exchange_find_place(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct entrant *entrant = &exchange->entrant;
+	struct placing *placing = entrant->placing;
+	struct place_wish wish = { .room = entrant->room, .template = entrant->template };
+	const struct backend *asked = NULL;
+
+	if (placing == NULL || media_admits_nobody(entrant_role(entrant)))
+		return true;
+	if (call->asking != NULL)
+		asked = media_backend(entrant->media, &call->asking->backend);
+	if (backend_is_in(asked, placing->pool)) {
+		wish.made_at = asked;
+		wish.is_refused = call->asking->step == 0 && has_refused(call, asked);
+	}
+	if (!placing_decide(call, placing, &wish, fault))
+		return false;
+	if (placing->backend != NULL)
+		entrant->backend = placing->backend;
+	return true;
+}
+
+bool exchange_keep_place(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct entrant *entrant = &exchange->entrant;
+	int64_t ends;
+
+	if (entrant->placing == NULL || media_admits_nobody(entrant_role(entrant)))
+		return true;
+	ends = exchange->time / 1000 + entrant->backend->ttl;
+	return placing_keep(call, entrant->placing,
+			    ends < exchange->expires_at ? ends : exchange->expires_at, fault);
+}
+
+/* ---- rooms that do not make themselves ---- */
 
 bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,
 			struct fault *fault)
@@ -73,6 +124,7 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 	if (!call_can_ask(call, fault))
 		return false;
 	asking = call_ask(call, &room.backend, 1);
+	asking->step = asking != call->asking;
 	asking->began = call->now;
 	server_make_room(call->arena, &server, call->now / 1000,
 			 id_as_text(call->arena, &room.room),

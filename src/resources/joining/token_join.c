@@ -111,7 +111,11 @@ bool token_join(struct call *call, struct fault *fault)
 
 	if (!token_check_holder(call, &holder, fault) ||
 	    !take_given(call, &exchange, &given, fault) ||
-	    !entry_check(&exchange.entrant, ENTRY_OF_LOCK | ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault))
+	    !entry_check(&exchange.entrant, ENTRY_OF_LOCK | ENTRY_OF_ROLE, fault))
+		return false;
+	if (!exchange_find_place(call, &exchange, fault) || call->run.wants_write)
+		return call->run.wants_write;
+	if (!entry_check(&exchange.entrant, ENTRY_OF_PLACE, fault))
 		return false;
 	if (exchange.entrant.backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
@@ -125,6 +129,8 @@ bool token_join(struct call *call, struct fault *fault)
 	if (exchange.entry.size < 2 * ENTRY_SIZE)
 		exchange.entry = new_entry(call);
 	if (!take_consent(call, &exchange, &given, fault) || call->run.wants_write)
+		return call->run.wants_write;
+	if (!exchange_keep_place(call, &exchange, fault) || call->run.wants_write)
 		return call->run.wants_write;
 	if (!exchange_find_name_and_holds(call, &exchange, fault) ||
 	    !exchange_add_join(call, &exchange, &body, fault))

@@ -93,18 +93,16 @@ bool placing_find(struct call *call, const struct media *media, struct slice poo
 	return read_place(call, placing, STORE_TO_SHOW, fault);
 }
 
-bool placing_decide(struct call *call, struct placing *placing, const struct room_record *room,
-		    const struct template_record *template, const struct id *not_at,
+bool placing_decide(struct call *call, struct placing *placing, const struct place_wish *wish,
 		    struct fault *fault)
 {
-	const struct place_request request = {
+	const bool is_refused = wish->made_at != NULL && wish->is_refused;
+	struct place_request request = {
 		.media = placing->media,
 		.pool = placing->pool,
 		.room = placing->room,
-		.region = placing->backend == NULL ? placing_region(call, room, template)
-						   : SLICE(""),
-		.not_at = not_at,
-		.not_count = not_at != NULL,
+		.not_at = is_refused ? &wish->made_at->id : NULL,
+		.not_count = is_refused,
 	};
 
 	if (placing->backend != NULL)
@@ -117,7 +115,27 @@ bool placing_decide(struct call *call, struct placing *placing, const struct roo
 	if (placing->backend != NULL)
 		return true;
 	placing->is_chosen = true;
-	return placing_choose(call, &request, &placing->backend, fault);
+	if (wish->made_at == NULL || is_refused) {
+		request.region = placing_region(call, wish->room, wish->template);
+		if (!placing_choose(call, &request, &placing->backend, fault))
+			return false;
+	}
+	if (placing->backend == NULL)
+		placing->backend = wish->made_at;
+	return true;
+}
+
+/* Returns true if the place has to be stored for a token that ends then. */
+static bool is_due(const struct placing *placing, int64_t ends)
+{
+	return id_compare(&placing->place.backend, &placing->backend->id) != 0 ||
+	       placing->place.until < ends;
+}
+
+static void note_exchange(struct call *call, const struct placing *placing)
+{
+	if (!call->validates_only && !backend_is_watched(call, placing->backend))
+		placements_add_exchange(call, &placing->backend->id);
 }
 
 bool placing_keep(struct call *call, struct placing *placing, int64_t ends, struct fault *fault)
@@ -125,9 +143,10 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 	const struct id backend = placing->backend->id;
 	struct place *place = &placing->place;
 
-	if (!placing->is_chosen && id_compare(&place->backend, &backend) == 0 &&
-	    place->until >= ends)
+	if (!placing->is_chosen && !is_due(placing, ends)) {
+		note_exchange(call, placing);
 		return true;
+	}
 	if (!call_is_writing(call))
 		return call_write_instead(call);
 	if (!placing->is_locked) {
@@ -137,6 +156,9 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 		if (placing->backend == NULL || id_compare(&placing->backend->id, &backend) != 0)
 			return fault_set(fault, FAULT_AGAIN, NULL);
 	}
+	note_exchange(call, placing);
+	if (!placing->is_chosen && !is_due(placing, ends))
+		return true;
 	if (place->stored.value.data == NULL || id_compare(&place->backend, &backend) != 0 ||
 	    placing->is_chosen) {
 		const struct store_record stored = place->stored;
