@@ -103,6 +103,7 @@ struct relation {
 	/* An item of this list in the account's only record: the one with the id or, if is_by_name,
 	 * with the name. NULL: the record itself. */
 	const char *list;
+	const char *other_list; /* or of this one, by its name; NULL if there is no other */
 	bool is_by_name;
 	enum relation_fate fate;
 	bool may_be_none; /* the id zero, or an empty name */
@@ -184,6 +185,7 @@ struct record_table {
 #define OUTLIVES .fate = RELATION_OUTLIVES
 #define ITEM_OF(list_) .list = #list_
 #define BY_NAME(list_) ITEM_OF(list_), .is_by_name = true
+#define OR_OF(list_) .other_list = #list_
 #define OR_NONE .may_be_none = true
 #define COUNTED(of_, member_) .counted_in = &kind_##of_, .counted = #member_
 #define ONLY_WITH(of_) .only_with = &kind_##of_

@@ -8,6 +8,8 @@
 
 /* The most seconds for which a backend's tokens are valid. */
 #define BACKEND_TTL_MOST 86400
+/* The largest weight. */
+#define BACKEND_WEIGHT_MOST 1000
 
 /* A signing key in a response, and the body of POST /v2/signing-keys. */
 extern const struct shape signing_key_shape;

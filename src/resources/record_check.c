@@ -53,14 +53,18 @@ bool record_find_referred(struct call *call, const struct member *member, const 
 		return true;
 	if (relation->list != NULL) {
 		table = record_kind_of(relation->of)->table;
-		list = record_member(table, relation->list);
+		const char *const lists[] = { relation->list, relation->other_list };
+
 		one = arena_zero(call->arena, table->size);
 		if (!record_get(table, call->transaction, &kind_only_id, STORE_TO_SHOW, one, fault))
 			return false;
-		n = record_items(list, one, &items);
-		for (size_t i = 0; i < n && !is_there; i++)
-			is_there = is_item(member, record, list->items,
-					   items + i * list->items->size);
+		for (size_t j = 0; j < 2 && lists[j] != NULL; j++) {
+			list = record_member(table, lists[j]);
+			n = record_items(list, one, &items);
+			for (size_t i = 0; i < n && !is_there; i++)
+				is_there = is_item(member, record, list->items,
+						   items + i * list->items->size);
+		}
 	} else {
 		if (!store_get(call->transaction, relation->of, record_id(member, record),
 			       STORE_TO_SHOW, &stored, fault))
@@ -144,9 +148,11 @@ static void compare_count(const struct counting *counting, const struct record_t
 			     "does not match the number of %ss", counting->table->kind->name);
 }
 
-/* Compares what the record says with the number of records that this row counts in it. */
+/* Compares what the record says with the number of records that this row counts in it, or in the
+ * items of a list of it. list_name: NULL for the record itself. */
 static bool check_count(struct call *call, const struct record_table *counter, const void *record,
-			struct counting *counting, struct findings *findings, struct fault *fault)
+			const char *list_name, struct counting *counting, struct findings *findings,
+			struct fault *fault)
 {
 	const struct relation *relation = counting->member->relation;
 	const struct id id = record_key(counter, record).id;
@@ -156,8 +162,8 @@ static bool check_count(struct call *call, const struct record_table *counter, c
 	struct store_walk walk;
 
 	counting->n = 1;
-	if (relation->of == counter->kind && relation->list != NULL) {
-		list = record_member(counter, relation->list);
+	if (relation->of == counter->kind && list_name != NULL) {
+		list = record_member(counter, list_name);
 		counting->items = list->items;
 		counting->n = record_items(list, record, &counting->first);
 	} else if (relation->of == counter->kind) {
@@ -191,9 +197,15 @@ static bool check_counts(struct call *call, const struct record_table *table, co
 				.table = counted,
 			};
 
-			if (counting.member->relation != NULL &&
-			    counting.member->relation->counted_in == table->kind &&
-			    !check_count(call, table, record, &counting, findings, fault))
+			const struct relation *relation = counting.member->relation;
+
+			if (relation == NULL || relation->counted_in != table->kind)
+				continue;
+			if (!check_count(call, table, record, relation->list, &counting, findings,
+					 fault) ||
+			    (relation->other_list != NULL &&
+			     !check_count(call, table, record, relation->other_list, &counting,
+					  findings, fault)))
 				return false;
 		}
 	}

@@ -51,6 +51,7 @@ static const struct field active_room_fields[] = {
 	{ "roles",       MAP_OF(any_text, number_item), FLAGS(FIELD_REQUIRED), DOC("How many of them have each role.") },
 	{ "seen_at",     TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
 	  DOC("When the media server last told something about the room, or was asked.") },
+	{ "backend",     TEXT(any_text), DOC("The media server where a room of a pool is now.") },
 };
 const struct shape active_room_shape = {
 	"ActiveRoom", FIELDS(active_room_fields), .doc = "A room in session.",

@@ -228,6 +228,18 @@ const struct shape backend_test_shape = {
 	"MediaServerState", FIELDS(backend_test_fields), .doc = "Result of asking a media server.",
 };
 
+static const struct field load_fields[] = {
+	{ "rooms",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Rooms that are placed there.") },
+	{ "people", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("People in these rooms.") },
+	{ "share",  NUMBER(0, 100), FLAGS(FIELD_REQUIRED),
+	  DOC("These people, in percent of those in the whole pool.") },
+	{ "target", NUMBER(0, 100), FLAGS(FIELD_REQUIRED),
+	  DOC("The weight, in percent of the weights of the pool's servers that are not draining.") },
+};
+static const struct shape load_shape = {
+	"BackendLoad", FIELDS(load_fields), .doc = "Rooms and people on a media server.",
+};
+
 static const struct field backend_fields[] = {
 	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Backend identifier.") },
 	{ "name",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("livekit"),
@@ -258,6 +270,17 @@ static const struct field backend_fields[] = {
 	      "address and keys. Only livekit sends events.") },
 	{ "health",     OBJECT(health_shape), FLAGS(FIELD_READ_ONLY),
 	  DOC("Whether the media server answers.") },
+	{ "pool",       TEXT(role_name_text), EXAMPLE("munich"),
+	  DOC("The pool that it is one of: media servers of one type among which rooms are shared out, each room to one "
+	      "of them. Templates can name the pool in place of a backend. Pools and backends have different names.") },
+	{ "weight",     INTEGER(1, BACKEND_WEIGHT_MOST), FLAGS(FIELD_KEPT),
+	  DOC("Its share of the pool's people, relative to the weights of the others. Default: 100. Like the fields that "
+	      "follow, it is returned for backends in a pool or with a weight.") },
+	{ "region",     ONE_OF("in", "us", "eu"),
+	  DOC("Where it is. Rooms of a region are placed on the servers there, if there are any that can take them.") },
+	{ "draining",   BOOLEAN(), DOC("Whether it gets no new rooms. Default: false.") },
+	{ "load",       OBJECT(load_shape), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES),
+	  DOC("What it has, at most some seconds old.") },
 };
 const struct shape backend_shape = {
 	"Backend", FIELDS(backend_fields), .rules = backend_rules,

@@ -93,6 +93,8 @@ static const struct field room_fields[] = {
 	  DOC("People can join from this time. \"\" removes it, as does null in an update by ID.") },
 	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE),
 	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") },
+	{ "backend",                   TEXT(any_text), FLAGS(FIELD_READ_ONLY | FIELD_SOMETIMES), IN(IN_ANSWER),
+	  DOC("The media server where a room of a pool is now. Only GET returns it. It has no part in the ETag.") },
 };
 const struct shape room_shape = {
 	"Room", FIELDS(room_fields), .views = IN_ANSWER, .ignored = fields_of_100ms, .rules = room_rules,

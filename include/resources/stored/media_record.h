@@ -82,7 +82,7 @@ struct media {
 	uint32_t ban_count; /* with expired ones that are not dropped yet */
 	struct backend *backends; /* oldest first, with room for one more */
 	size_t backend_count;
-	struct pool *pools; /* in the order in which they came, with room for one more */
+	struct pool *pools; /* in the order in which they came */
 	size_t pool_count;
 };
 
@@ -117,8 +117,12 @@ const struct backend *media_default_backend(const struct media *media);
 /* True if a backend signs with the active key of this alg. */
 bool media_signs(const struct media *media, enum signing_alg alg);
 void media_remove_backend(struct media *media, const struct backend *backend);
-/* Counts that a template now names the backend `name`, which must exist, instead of `former`.
- * Either may be empty. */
+/* Returns NULL if there is no such pool. */
+struct pool *media_pool_named(const struct media *media, struct slice name);
+/* Adds the pool that a backend of the record now names, and removes one that none names any more. */
+void media_settle_pools(struct call *call, struct media *media);
+/* Counts that a template now names the backend or the pool `name`, which must exist, instead of
+ * `former`. Either may be empty. */
 bool media_use(struct call *call, struct slice former, struct slice name, struct fault *fault);
 
 /* Digits of the hash of a code that a media server gets. */

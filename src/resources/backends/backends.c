@@ -14,7 +14,7 @@
 #include "resources/misses.h"
 #include "resources/lists.h"
 #include "resources/live/live_merge.h"
-#include "resources/media/backend_health.h"
+#include "resources/media/placing.h"
 #include "resources/public_url.h"
 #include "resources/stored.h"
 #include "rules/media_rules.h"
@@ -47,12 +47,110 @@ json_t *backend_document(struct call *call, const struct backend *backend)
 		   json_incref(stored_json(call, backend->config, "backend", &backend->id)));
 	if (backend->api_url.size > 0)
 		object_put(document, "api_url", json_of_text(backend->api_url));
+	if (backend->pool.size > 0)
+		object_put(document, "pool", json_of_text(backend->pool));
+	if (backend->weight != 0)
+		object_put(document, "weight", json_integer(backend->weight));
+	if (backend->region != REGION_NONE)
+		object_put(document, "region", json_string(backend_region_names[backend->region]));
+	if (backend->is_draining)
+		object_put(document, "draining", json_true());
 	return document;
 }
 
-/* healths: NULL if nothing is known. */
+/* ---- pools ---- */
+
+/* Returns true if the backend shows the members of pools. */
+static bool is_pooled(const struct backend *backend)
+{
+	return backend->pool.size > 0 || backend->weight != 0;
+}
+
+/* Returns true if both are in one pool. A backend in no pool is one by itself. */
+static bool are_mates(const struct backend *a, const struct backend *b)
+{
+	return a == b || backend_is_in(a, b->pool);
+}
+
+/* Reads the loads of the backends that show theirs: of all, or of the pool of one. The result has as
+ * many as the record has backends. */
+static bool read_loads(struct call *call, const struct backend *one, struct backend_load **loads,
+		       struct fault *fault)
+{
+	const struct media *media = call->media;
+	struct store_expected *expected = arena_zero(call->arena,
+						     (media->backend_count + 1) * sizeof *expected);
+	size_t n = 0;
+
+	*loads = arena_zero(call->arena, (media->backend_count + 1) * sizeof **loads);
+	if (one != NULL && !is_pooled(one))
+		return true;
+	for (size_t i = 0; i < media->backend_count; i++) {
+		const struct backend *backend = &media->backends[i];
+
+		if (is_pooled(backend) && (one == NULL || are_mates(backend, one)))
+			expected[n++] = (struct store_expected){
+				.kind = &kind_backend_load,
+				.finding = STORE_FIND_ID,
+				.id = &backend->id,
+			};
+	}
+	if (n > 0)
+		store_expect(call->transaction, STORE_EACH, expected, n);
+	for (size_t i = 0, j = 0; j < n; i++) {
+		if (id_compare(&media->backends[i].id, expected[j].id) != 0)
+			continue;
+		if (!record_get(&backend_load_table, call->transaction, expected[j++].id,
+				STORE_TO_SHOW, &(*loads)[i], fault))
+			return false;
+	}
+	return true;
+}
+
+/* Returns a part of a whole in percent, with one decimal. */
+static json_t *percent(uint64_t part, uint64_t whole)
+{
+	return json_real(whole == 0 ? 0 : (double)((part * 1000 + whole / 2) / whole) / 10);
+}
+
+/* Adds what a backend shows of its pool. loads: as read_loads has them; NULL for none. */
+static void add_pool(struct call *call, const struct backend *backend,
+		     const struct backend_load *loads, json_t *document)
+{
+	const struct media *media = call->media;
+	json_t *shown = arena_json(call->arena, json_object());
+	const struct backend_load *own = NULL;
+	uint64_t people = 0, weights = 0;
+
+	object_put(document, "weight", json_integer(backend_weight(backend)));
+	object_put(document, "draining", json_boolean(backend->is_draining));
+	if (loads == NULL)
+		return;
+	for (size_t i = 0; i < media->backend_count; i++) {
+		const struct backend *other = &media->backends[i];
+
+		if (other == backend)
+			own = &loads[i];
+		if (!are_mates(other, backend))
+			continue;
+		people += loads[i].people;
+		weights += other->is_draining ? 0 : backend_weight(other);
+	}
+	object_put(shown, "rooms", json_integer((json_int_t)own->rooms));
+	object_put(shown, "people", json_integer((json_int_t)own->people));
+	object_put(shown, "share", percent(own->people, people));
+	object_put(shown, "target",
+		   percent(backend->is_draining ? 0 : backend_weight(backend), weights));
+	object_put(document, "load", json_incref(shown));
+}
+
+/* ---- responses ---- */
+
+/* healths: NULL if nothing is known. loads: of read_loads; NULL for a text that is only compared,
+ * which has everything that can be set. */
 static struct slice backend_text(struct call *call, const struct backend *backend,
-				 const struct backend_healths *healths)
+				 const struct backend_healths *healths,
+				 const struct backend_load *loads)
 {
 	static const char *const switches[] = { "room_admin", "create_rooms" };
 	const struct slice type = slice_of(backend_type_name(backend->type));
@@ -97,6 +195,12 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 		   health == NULL ? json_null() : json_time_seconds(health->since));
 	object_put(shown_health, "message",
 		   json_of_text(health == NULL ? SLICE("") : health->message));
+	if (loads == NULL || is_pooled(backend)) {
+		add_pool(call, backend, loads, document);
+	} else {
+		(void)json_object_del(document, "region");
+		(void)json_object_del(document, "draining");
+	}
 	return document_as_text(call->arena, &backend_shape, document, false);
 }
 
@@ -130,6 +234,17 @@ static void backend_set(struct call *call, struct media *media, struct backend *
 	backend->alg = SIGNING_ALGS; /* unless a key of the account signs */
 	(void)signing_alg_named(text_of_json(json_object_get(config, "alg")), &backend->alg);
 
+	backend->pool = text_of_json(json_object_get(document, "pool"));
+	backend->weight = (uint32_t)json_integer_value(json_object_get(document, "weight"));
+	backend->region = REGION_NONE;
+	for (enum backend_region i = REGION_IN; i < BACKEND_REGIONS; i++) {
+		if (slice_is(text_of_json(json_object_get(document, "region")),
+			     backend_region_names[i]))
+			backend->region = i;
+	}
+	backend->is_draining = json_is_true(json_object_get(document, "draining"));
+	backend->moves = backend->moves && backend->is_draining;
+
 	backend->is_default = json_is_true(json_object_get(document, "default"));
 	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {
 		if (&media->backends[i] != backend)
@@ -139,21 +254,49 @@ static void backend_set(struct call *call, struct media *media, struct backend *
 
 /* ---- writing ---- */
 
-/* Checks the backend against the stored ones: a signing backend needs a key, and names are unique.
- * */
+/* Returns another backend that is in the pool; NULL if there is none. */
+static const struct backend *find_mate(const struct media *media, const struct backend *former,
+				       struct slice pool)
+{
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (&media->backends[i] != former && backend_is_in(&media->backends[i], pool))
+			return &media->backends[i];
+	}
+	return NULL;
+}
+
+/* Returns true if templates name the pool that the backend is the last one of. */
+static bool is_needed(const struct media *media, const struct backend *backend)
+{
+	const struct pool *pool = media_pool_named(media, backend->pool);
+
+	return pool != NULL && pool->uses > 0 && find_mate(media, backend, backend->pool) == NULL;
+}
+
+/* Checks the backend against the stored ones: a signing backend needs a key, a pool has one type,
+ * and the names of backends and pools are unique. */
 static bool check_backend(struct call *call, const struct media *media,
 			  const struct backend *former, const struct backend *backend,
 			  struct fault *fault)
 {
 	const struct backend *holder = media_backend_named(media, backend->name);
+	const struct backend *mate = find_mate(media, former, backend->pool);
+	const struct backend *namesake = media_backend_named(media, backend->pool);
 
 	if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
 		findings_add(&call->findings, "/config/alg", "no active signing key");
+	if (mate != NULL && mate->type != backend->type)
+		findings_add(&call->findings, "/type", "the pool has %s",
+			     backend_type_name(mate->type));
 	if (!findings_result(&call->findings, fault))
 		return false;
-	if (holder != NULL && holder != former)
+	if ((holder != NULL && holder != former) || (namesake != NULL && namesake != former) ||
+	    slice_equal(backend->pool, backend->name) ||
+	    find_mate(media, former, backend->name) != NULL)
 		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
-	if (former != NULL && former->uses > 0 && !slice_equal(former->name, backend->name))
+	if (former != NULL &&
+	    ((former->uses > 0 && !slice_equal(former->name, backend->name)) ||
+	     (is_needed(media, former) && !slice_equal(former->pool, backend->pool))))
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	return true;
 }
@@ -175,6 +318,7 @@ bool backends_create(struct call *call, struct fault *fault)
 {
 	struct media *media = call->media;
 	struct backend *backend = &media->backends[media->backend_count];
+	struct backend_load *loads;
 
 	*backend = (struct backend){ .created = call->now, .updated = call->now };
 	backend_set(call, media, backend, call->body);
@@ -185,11 +329,12 @@ bool backends_create(struct call *call, struct fault *fault)
 	backend->id = call_new_id(call, media->backend_count > 0 ? &backend[-1].id : &kind_only_id,
 				  ++media->last_backend);
 	media->backend_count++;
+	media_settle_pools(call, media);
 	note_backend(call, "backend.created", backend, NULL);
 	return (!server_can(backend->type, SERVER_LIST) ||
 		backend_account_put(call, &backend->id, fault)) &&
-	       media_put(call, media, fault) &&
-	       call_answer(call, backend_text(call, backend, NULL));
+	       read_loads(call, backend, &loads, fault) && media_put(call, media, fault) &&
+	       call_answer(call, backend_text(call, backend, NULL, loads));
 }
 
 /* Returns whether people and Anteroom still reach the server at the same places. */
@@ -243,6 +388,7 @@ static bool save_backend(struct call *call, json_t *document, struct fault *faul
 	struct backend changed = former;
 	struct changes changes = CHANGES_INITIAL(call->arena);
 	struct backend_healths healths;
+	struct backend_load *loads;
 	bool is_there;
 
 	if (!slice_is(type, backend_type_name(former.type))) {
@@ -258,9 +404,10 @@ static bool save_backend(struct call *call, json_t *document, struct fault *faul
 	if (!check_backend(call, media, backend, &changed, fault))
 		return false;
 	*backend = changed;
+	media_settle_pools(call, media);
 
-	changes_find_in_texts(&changes, SLICE(""), backend_text(call, &former, NULL),
-			      backend_text(call, backend, NULL), ignored);
+	changes_find_in_texts(&changes, SLICE(""), backend_text(call, &former, NULL, NULL),
+			      backend_text(call, backend, NULL, NULL), ignored);
 	changes_find_hidden(
 		&changes, SLICE(""), &backend_shape,
 		document_hidden(call->arena, &backend_shape, backend_document(call, &former)),
@@ -272,10 +419,9 @@ static bool save_backend(struct call *call, json_t *document, struct fault *faul
 	if (!(is_there && slice_equal(former.config, changed.config)) &&
 	    !backend_health_remove(call, &backend->id, is_there, fault))
 		return false;
-	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
-		return false;
-	return media_put(call, media, fault) &&
-	       call_answer(call, backend_text(call, backend, &healths));
+	return backend_healths_load(call, STORE_TO_SHOW, &healths, fault) &&
+	       read_loads(call, backend, &loads, fault) && media_put(call, media, fault) &&
+	       call_answer(call, backend_text(call, backend, &healths, loads));
 }
 
 bool backends_replace(struct call *call, struct fault *fault)
@@ -295,7 +441,7 @@ bool backends_delete(struct call *call, struct fault *fault)
 {
 	struct backend *backend = call->backend;
 
-	if (backend->uses > 0)
+	if (backend->uses > 0 || is_needed(call->media, backend))
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	note_backend(call, "backend.deleted", backend, NULL);
 	if (!backend_health_remove(call, &backend->id, false, fault) ||
@@ -303,6 +449,7 @@ bool backends_delete(struct call *call, struct fault *fault)
 	    !backend_account_remove(call, &backend->id, fault))
 		return false;
 	media_remove_backend(call->media, backend);
+	media_settle_pools(call, call->media);
 	return media_put(call, call->media, fault) && call_answer_nothing(call);
 }
 
@@ -311,18 +458,22 @@ bool backends_delete(struct call *call, struct fault *fault)
 bool backends_get(struct call *call, struct fault *fault)
 {
 	struct backend_healths healths;
+	struct backend_load *loads;
 
 	return backend_healths_load(call, STORE_TO_SHOW, &healths, fault) &&
-	       call_answer(call, backend_text(call, call->backend, &healths));
+	       read_loads(call, call->backend, &loads, fault) &&
+	       call_answer(call, backend_text(call, call->backend, &healths, loads));
 }
 
 bool backends_list(struct call *call, struct fault *fault)
 {
 	struct backend_healths healths;
+	struct backend_load *loads;
 	struct list *list = call->list;
 
 	list_open(list);
-	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault) ||
+	    !read_loads(call, NULL, &loads, fault))
 		return false;
 	for (size_t i = call->media->backend_count; i-- > 0 && !list_is_full(list);) {
 		const struct backend *backend = &call->media->backends[i];
@@ -330,7 +481,7 @@ bool backends_list(struct call *call, struct fault *fault)
 		if (list->is_bounded && id_compare(&backend->id, &list->start) >= 0)
 			continue;
 		list_add_item(list, &backend->id);
-		call_part(call, backend_text(call, backend, &healths));
+		call_part(call, backend_text(call, backend, &healths, loads));
 	}
 	return list_close(list, fault);
 }

@@ -7,6 +7,7 @@
 #include "records/kinds.h"
 #include "resources/stored/live_record.h"
 #include "resources/backends/backends.h"
+#include "resources/media/placing.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"
 #include "rules/media_rules.h"
@@ -26,6 +27,7 @@ static bool media_load_dumped(struct call *call, void *record, const char *point
 						pointer, i),
 				     "must be a private key for its alg");
 	}
+	media_settle_pools(call, media);
 	(void)fault;
 	return true;
 }
@@ -65,6 +67,11 @@ static bool media_record_check(struct call *call, const void *record, struct fin
 			findings_add(findings, at, "an earlier backend is already the default");
 		if (media_backend_named(media, backend->name) != backend)
 			findings_add(findings, at, "an earlier backend has the same name");
+		if (backend->pool.size > 0 &&
+		    (media_pool_named(media, backend->pool) == NULL ||
+		     pool_backend(media, backend->pool)->type != backend->type))
+			findings_add(findings, arena_text(call->arena, "%s/pool", at),
+				     "is not a pool of its type");
 		if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
 			findings_add(findings, at, "there is no active signing key for its alg");
 		if (id_number(&backend->id) > media->last_backend ||
@@ -72,6 +79,17 @@ static bool media_record_check(struct call *call, const void *record, struct fin
 			findings_add(findings, arena_text(call->arena, "%s/id", at),
 				     "must be newer than the previous one and not greater than "
 				     "last_backend");
+	}
+	for (size_t i = 0; i < media->pool_count; i++) {
+		const struct pool *pool = &media->pools[i];
+
+		if (pool_backend(media, pool->name) == NULL)
+			findings_add(findings, arena_text(call->arena, "/pools/%zu", i),
+				     "no backend names it");
+		if (media_pool_named(media, pool->name) != pool ||
+		    media_backend_named(media, pool->name) != NULL)
+			findings_add(findings, arena_text(call->arena, "/pools/%zu", i),
+				     "something else has the same name");
 	}
 	return true;
 }

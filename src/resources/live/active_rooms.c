@@ -15,6 +15,7 @@
 #include "resources/live/live_holds.h"
 #include "resources/live/live_queue.h"
 #include "resources/media/media_join.h"
+#include "resources/media/placing.h"
 #include "resources/live/live_rooms.h"
 #include "resources/stored/door_record.h"
 #include "resources/stored/job_record.h"
@@ -236,6 +237,7 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 	struct live_view *view = call->view;
 	struct json_writer body = writer_begin(call->arena, false);
 	struct session session;
+	struct slice backend;
 	int64_t seen;
 
 	request_survey(call, &view->live);
@@ -261,6 +263,10 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 		writer_json(&body, "seen_at", SLICE("null"));
 	else
 		writer_time_milliseconds(&body, "seen_at", seen);
+	if (!placing_shown(call, &view->room, NULL, &backend, fault))
+		return false;
+	if (backend.data != NULL)
+		writer_text(&body, "backend", backend);
 	return call_answer(call, writer_end(&body));
 }
 

@@ -50,19 +50,15 @@ bool backend_is_watched(const struct call *call, const struct backend *backend)
 
 /* ---- where a room is ---- */
 
-static bool read_place(struct call *call, struct placing *placing, enum store_reading reading,
-		       struct fault *fault)
+/* Finds where the room is. `place` has been read. */
+static bool find_backend(struct call *call, struct placing *placing, struct fault *fault)
 {
-	struct place *place = &placing->place;
-	const struct backend *there;
+	const struct place *place = &placing->place;
+	const struct backend *there = media_backend(placing->media, &place->backend);
 	bool was_moved;
 	struct live live;
 
-	placing->is_locked = reading == STORE_TO_CHANGE;
 	placing->backend = NULL;
-	if (!place_load(call, &placing->room, reading, place, fault))
-		return false;
-	there = media_backend(placing->media, &place->backend);
 	if (backend_is_in(there, placing->pool) && place_holds(call, place, false)) {
 		placing->backend = there;
 		return true;
@@ -80,6 +76,14 @@ static bool read_place(struct call *call, struct placing *placing, enum store_re
 	return true;
 }
 
+static bool read_place(struct call *call, struct placing *placing, enum store_reading reading,
+		       struct fault *fault)
+{
+	placing->is_locked = reading == STORE_TO_CHANGE;
+	return place_load(call, &placing->room, reading, &placing->place, fault) &&
+	       find_backend(call, placing, fault);
+}
+
 bool placing_find(struct call *call, const struct media *media, struct slice pool,
 		  const struct id *room, struct placing *placing, struct fault *fault)
 {
@@ -91,6 +95,37 @@ bool placing_find(struct call *call, const struct media *media, struct slice poo
 	*placing = (struct placing){ .media = media, .pool = pool, .room = *room };
 	store_expect(call->transaction, STORE_EACH, expected, 2);
 	return read_place(call, placing, STORE_TO_SHOW, fault);
+}
+
+bool placing_shown(struct call *call, const struct room_record *room,
+		   const struct template_record *template, struct slice *name, struct fault *fault)
+{
+	struct placing placing = { .room = room->id };
+	struct template_record loaded;
+	struct media_target target;
+	struct media media;
+	bool has_media;
+
+	*name = (struct slice){ NULL, 0 };
+	if (!place_load(call, &room->id, STORE_TO_SHOW, &placing.place, fault))
+		return false;
+	if (placing.place.stored.value.data == NULL)
+		return true;
+	if (!media_find(call, STORE_TO_SHOW, &media, &has_media, fault) ||
+	    (template == NULL && !template_load(call, &room->template_id, &loaded, fault)))
+		return false;
+	if (!has_media)
+		return true;
+	target = media_target_of(&media, template != NULL ? template : &loaded);
+	placing.media = &media;
+	placing.pool = target.pool;
+	if (target.pool.data == NULL)
+		return true;
+	if (!find_backend(call, &placing, fault))
+		return false;
+	if (placing.backend != NULL)
+		*name = placing.backend->name;
+	return true;
 }
 
 bool placing_decide(struct call *call, struct placing *placing, const struct place_wish *wish,

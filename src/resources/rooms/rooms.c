@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "resources/codes/code_life.h"
+#include "resources/media/placing.h"
 #include "resources/stored/default_template.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
@@ -364,11 +365,22 @@ bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
 bool rooms_get(struct call *call, struct fault *fault)
 {
 	const uint64_t etag = room_etag(call->room, call->template);
+	struct buffer body = BUFFER_INITIAL(call->arena);
+	struct slice backend, text;
 
-	(void)fault;
 	call_etag(call, etag);
-	return call_not_modified(call, etag) ||
-	       room_answer(call, call->room, call->template, (struct slice){ 0 });
+	if (call_not_modified(call, etag))
+		return true;
+	if (!placing_shown(call, call->room, call->template, &backend, fault))
+		return false;
+	if (backend.data == NULL)
+		return room_answer(call, call->room, call->template, (struct slice){ 0 });
+	text = room_text(call, call->room, call->template);
+	buffer_append(&body, (struct slice){ text.data, text.size - 1 });
+	buffer_append_text(&body, ",\"backend\":");
+	buffer_append_string(&body, backend);
+	buffer_append_byte(&body, '}');
+	return call_answer(call, buffer_slice(&body));
 }
 
 bool rooms_delete(struct call *call, struct fault *fault)

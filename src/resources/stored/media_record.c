@@ -7,6 +7,7 @@
 #include "records/kinds.h"
 #include "records/record.h"
 #include "resources/stored.h"
+#include "rules/media_rules.h"
 
 #define TEXT_MOST ((int64_t)64 << 10)
 
@@ -66,7 +67,7 @@ static const struct member backend_members[] = {
 	{ "api_url", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT), AT(struct backend, api_url) },
 	{ "pool", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, pool) },
-	{ "weight", AS_NUMBER(4, 0, 1000), MARKED(MEMBER_ABSENT), SINCE(2),
+	{ "weight", AS_NUMBER(4, 0, BACKEND_WEIGHT_MOST), MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, weight) },
 	{ "region", AS_CHOICE(REGION_EU, backend_region_names), MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, region) },
@@ -257,21 +258,67 @@ void media_remove_backend(struct media *media, const struct backend *backend)
 		(media->backend_count - i) * sizeof *media->backends);
 }
 
+struct pool *media_pool_named(const struct media *media, struct slice name)
+{
+	for (size_t i = 0; i < media->pool_count; i++) {
+		if (slice_equal(media->pools[i].name, name))
+			return &media->pools[i];
+	}
+	return NULL;
+}
+
+static bool is_named_by_some(const struct media *media, const struct pool *pool)
+{
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (slice_equal(media->backends[i].pool, pool->name))
+			return true;
+	}
+	return false;
+}
+
+void media_settle_pools(struct call *call, struct media *media)
+{
+	const struct pool *former = media->pools;
+	const size_t n = media->pool_count;
+
+	media->pools = arena_alloc(call->arena, (media->backend_count + 1) * sizeof *media->pools);
+	media->pool_count = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (is_named_by_some(media, &former[i]))
+			media->pools[media->pool_count++] = former[i];
+	}
+	for (size_t i = 0; i < media->backend_count; i++) {
+		const struct slice name = media->backends[i].pool;
+
+		if (name.size > 0 && media_pool_named(media, name) == NULL)
+			media->pools[media->pool_count++] = (struct pool){ .name = name };
+	}
+}
+
+/* Returns where the uses of a backend or a pool are counted; NULL if there is none. */
+static uint32_t *uses_of(const struct media *media, struct slice name)
+{
+	struct backend *backend = media_backend_named(media, name);
+	struct pool *pool = media_pool_named(media, name);
+
+	return backend != NULL ? &backend->uses : pool != NULL ? &pool->uses : NULL;
+}
+
 bool media_use(struct call *call, struct slice former, struct slice name, struct fault *fault)
 {
 	struct media media;
-	struct backend *backend;
+	uint32_t *uses;
 
 	if (slice_equal(former, name))
 		return true;
 	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
 		return false;
-	backend = media_backend_named(&media, former);
-	if (backend != NULL && backend->uses > 0)
-		backend->uses--;
-	backend = media_backend_named(&media, name);
-	if (backend != NULL)
-		backend->uses++;
+	uses = uses_of(&media, former);
+	if (uses != NULL && *uses > 0)
+		--*uses;
+	uses = uses_of(&media, name);
+	if (uses != NULL)
+		++*uses;
 	return media_put(call, &media, fault);
 }
 

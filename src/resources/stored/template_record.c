@@ -79,7 +79,7 @@ static const struct member template_members[] = {
 	{ "recordings", AS_JSON(TEMPLATE_TEXT_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct template_record, recordings) },
 	{ "backend", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_DERIVED),
-	  REFERS_TO(media, REFUSES, OR_NONE, BY_NAME(backends), COUNTED(media, uses)),
+	  REFERS_TO(media, REFUSES, OR_NONE, BY_NAME(backends), OR_OF(pools), COUNTED(media, uses)),
 	  AT(struct template_record, backend) },
 	{ "roles", AS_LIST(struct template_record, role_count, UINT16_MAX, role_table),
 	  AT(struct template_record, roles) },
@@ -323,7 +323,8 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 	    (record->backend.size == 0 || !slice_equal(record->backend, record->former_backend))) {
 		if (!media_load(call, STORE_TO_CHANGE, &media, fault))
 			return false;
-		if (media_backend_named(&media, record->backend) == NULL)
+		if (media_backend_named(&media, record->backend) == NULL &&
+		    media_pool_named(&media, record->backend) == NULL)
 			findings_add(&call->findings, "/settings/backend", "no such backend");
 	}
 	return findings_result(&call->findings, fault);
