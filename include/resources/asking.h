@@ -35,6 +35,9 @@ enum asked_rank {
 };
 #define ASKED_RANKS (ASKED_FOR_ONESELF + 1)
 
+/* Whether a media server is there. Any answer to a question is one, whatever it says. */
+enum presence { PRESENCE_UNKNOWN, PRESENCE_ANSWERS, PRESENCE_SILENT };
+
 /* What somebody changes of themselves. */
 #define ASKED_PART_NAME 1U
 #define ASKED_PART_METADATA 2U
@@ -82,6 +85,9 @@ struct asking {
 	int64_t came;
 	/* Until when requests wait for their turn, by clock_monotonic; 0: as long as others. */
 	int64_t waits_until;
+	/* Milliseconds that the requests have in all, to wait for their turn and for the answer; 0:
+	 * as long as others. */
+	int64_t ends_within;
 	struct asked *asked;
 	size_t count;
 	bool is_done; /* all have ended */
@@ -94,6 +100,12 @@ struct asking {
 	struct slice entry; /* of a survey: whom it looks for */
 	struct asking *followers; /* of the call that surveys; linked by next_follower */
 	struct asking *next_follower;
+	/* It asks whether the server is there, for people who cannot reach it
+	 * (resources/media/placing_down.h). What it found, also for requests that the call makes
+	 * later; `questioned` is zero if the call did not ask. */
+	bool is_question;
+	struct id questioned;
+	enum presence presence;
 	/* Reads what was answered before the transaction of `settle` begins; NULL: nothing to
 	 * do. */
 	void (*prepare)(struct call *call, struct asking *asking);
@@ -103,7 +115,8 @@ struct asking {
 	bool waits_for_key, has_timed_out;
 	/* Of the handler, which asks several times. */
 	unsigned step, notes;
-	/* it waits for a survey, or for the key, until this time of clock_monotonic */
+	/* It waits for answers, a survey, or the key, until this time of clock_monotonic; 0: as
+	 * long as others. */
 	int64_t until;
 	/* Private to background/media_client.c. */
 	struct media_client *client;

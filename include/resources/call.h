@@ -159,6 +159,10 @@ struct run {
 	struct notes noted;
 	const struct joining *joining; /* to log after the response, or NULL */
 	struct door_change *door; /* private to resources/door/ (door_change.h) */
+	/* For /metrics, once the transaction is committed (resources/media/failures.h): rooms that
+	 * were moved to another media server; the name of one that the person cannot reach. */
+	size_t moved_down, moved_drained;
+	struct slice failed;
 	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;
 	const struct id *old_answers; /* private to resources/retries/kept_answer.c */

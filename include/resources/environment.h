@@ -49,6 +49,8 @@ struct environment {
 	/* Rooms that were made at media servers (resources/live/server_rooms.h), or NULL. */
 	struct server_rooms *server_rooms;
 	struct placements *placements; /* resources/media/placing.h; NULL: none are remembered */
+	/* Media servers that people cannot reach (resources/media/failures.h), or NULL. */
+	struct failures *failures;
 	struct stay_limits *stay_limits; /* resources/live/stay_limits.h; NULL: no limit */
 	struct live_watch *live_watch; /* background/live_watch.h; NULL with LIVE_OFF */
 	/* The folder of recordings (resources/recordings/job_merge.h); NULL: none, and the times

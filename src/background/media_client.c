@@ -156,8 +156,8 @@ static void send_request(struct media_client *client, struct place *place, struc
 		.is_once = request->is_once,
 		.method = request->method,
 		.is_to_storage = request->is_to_storage,
-		/* A survey is of no use to calls that have waited too long for it. */
-		.patience = !asked->of->is_survey ? request->patience
+		/* An answer is of no use to calls that have waited too long for it. */
+		.patience = asked->of->until == 0 ? request->patience
 			    : left > 1		  ? (unsigned)left
 						  : 1,
 	};
@@ -321,7 +321,7 @@ static size_t queue_all(struct media_client *client, struct asking *asking, int6
 		struct asked *asked = &asking->asked[i];
 
 		asked->of = asking;
-		asked->until = asking->is_survey	  ? asking->until
+		asked->until = asking->until != 0	  ? asking->until
 			       : asking->waits_until != 0 ? asking->waits_until
 							  : now + most;
 		if (asked->request.is_shared && share(client, asked, &ended))
@@ -523,6 +523,7 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 	asking->left = asking->count;
 	asking->done = done;
 	asking->context = context;
+	asking->until = asking->ends_within != 0 ? now + asking->ends_within : 0;
 	pthread_mutex_lock(&client->lock);
 	if (!asking->is_survey) {
 		ended = queue_all(client, asking, now);

@@ -5,6 +5,7 @@
 
 #include "resources/audit.h"
 #include "resources/live/live_queue.h"
+#include "resources/media/failures.h"
 
 /* Times that a transaction is run. */
 #define RUNS_MOST 10
@@ -33,6 +34,8 @@ static void end_run(struct transact *run)
 	if (run->is_done && run->access == STORE_WRITE && store_has_changes(call->transaction)) {
 		run->is_done = store_commit(call->transaction, &number, run->fault);
 		run->work->has_committed = true;
+		if (run->is_done)
+			failures_after_commit(call);
 		if (run->is_done && call->run.wants != 0 && queue != NULL)
 			live_queue_want(queue, &run->account, &call->run.wanted, call->run.wants);
 	} else {

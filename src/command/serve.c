@@ -19,6 +19,7 @@
 #include "resources/live/stay_limits.h"
 #include "resources/live/server_rooms.h"
 #include "resources/media/placements.h"
+#include "resources/media/failures.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recorders.h"
 #include "resources/stored/keep_rule.h"
@@ -442,6 +443,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 		environment->live_queue = live_queue_open();
 		environment->stay_limits = stay_limits_open(options->stays_per_minute);
 		environment->server_rooms = server_rooms_open();
+		environment->failures = failures_open();
 		environment->live_watch = live_watch_open(environment, program->lease);
 	}
 	program->recordings.folder = options->recordings;
@@ -478,6 +480,7 @@ static void close_program(struct program *program)
 	dispatcher_close(program->environment.dispatcher);
 	server_rooms_close(program->environment.server_rooms);
 	placements_close(program->environment.placements);
+	failures_close(program->environment.failures);
 	live_queue_close(program->environment.live_queue);
 	stay_limits_close(program->environment.stay_limits);
 	sender_close(program->sender);

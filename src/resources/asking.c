@@ -23,10 +23,13 @@ struct asking *call_ask(struct call *call, const struct id *backend, size_t coun
 		.count = count,
 	};
 	/* Another run of `settle` needs the answers again. */
-	if (call->asking != NULL && call->asking->is_done)
+	if (call->asking != NULL && call->asking->is_done) {
+		asking->questioned = call->asking->questioned;
+		asking->presence = call->asking->presence;
 		call->asks_next = asking;
-	else
+	} else {
 		call->asking = asking;
+	}
 	return asking;
 }
 

@@ -156,6 +156,10 @@ const struct shape rotation_shape = {
 
 static void clean_name(const struct shape *shape, json_t *object);
 
+static const struct text_rule failed_text = {
+	.sentence = "must be the name of a backend, at most 64 characters",
+	.longest = 64,
+};
 static const struct field join_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), IN(IN_NEW), EXAMPLE("abc-defg-hij"),
 	  DOC("A room code, as people type or paste it: also in capitals, with other dashes or blanks, in quotes, or "
@@ -172,6 +176,8 @@ static const struct field join_fields[] = {
 	      "another length is ignored.") },
 	AGREES,
 	AGREES_TO,
+	{ "failed",  TEXT(failed_text), EXAMPLE("media-1"),
+	  DOC("The name of the media server to which the person cannot connect, as join.backend has it.") },
 };
 const struct shape join_shape = {
 	"Join", FIELDS(join_fields), .views = IN_NEW, .prepare = clean_name, .doc = "A room code to exchange for a join token.",

@@ -15,6 +15,7 @@
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
 #include "resources/recordings/recorders.h"
+#include "resources/media/failures.h"
 #include "resources/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
@@ -168,6 +169,7 @@ struct figures {
 	uint64_t stays_delayed;
 	uint64_t webhook_outcomes[2], media_results[MEDIA_RESULTS], backends[BACKEND_STATES];
 	uint64_t is_writable, is_synchronous, backup_time;
+	uint64_t moved[MOVE_LABELS];
 };
 
 static void read_figures(const struct environment *environment, struct figures *figures)
@@ -206,6 +208,7 @@ static void read_figures(const struct environment *environment, struct figures *
 		live_queue_figures(environment->live_queue, &figures->queue);
 	if (environment->stay_limits != NULL)
 		figures->stays_delayed = stay_limits_refused(environment->stay_limits);
+	failures_read_moved(environment->failures, figures->moved);
 	if (environment->door_polls != NULL)
 		door_polls_figures(environment->door_polls, &figures->door);
 	if (environment->recorders != NULL)
@@ -231,6 +234,10 @@ static const char *const survey_ends[SURVEY_ENDS] = {
 };
 static const char *const job_failures[JOB_FAILURES] = {
 	"NO_RECORDER", "MAX_RETRIES_REACHED", "UPLOAD_ERROR", "BEAM_STOPPED", "INTERNAL_ERROR",
+};
+static const char *const move_labels[MOVE_LABELS] = {
+	[MOVED_DOWN] = "down",
+	[MOVED_DRAINED] = "drained",
 };
 static const char *const door_ends[DOOR_ENDS] = {
 	[DOOR_END_ADMITTED] = "admitted",
@@ -330,6 +337,9 @@ static const struct metric all_metrics[] = {
 	{ GAUGE("anteroom_live_backends", backends), BY("state", backend_states),
 	  HELP("Media servers that answer and that do not; of several processes on one database, the one that "
 	       "surveys them has these.") },
+
+	{ COUNTER("anteroom_rooms_moved_total", moved), BY("reason", move_labels),
+	  HELP("Rooms of pools that were moved to another media server: because theirs was down, or drained.") },
 
 	{ GAUGE("anteroom_door_waiting", door.waiting),
 	  HELP("People who wait to be let into a room, as far as this process was asked for their tickets.") },
@@ -435,6 +445,25 @@ static void append_metric(struct buffer *page, const struct metric *metric,
 	}
 }
 
+/* Adds those by media server, whose names have no characters that are special in a label. */
+static void append_failures(struct buffer *page, struct failures *failures)
+{
+	static const char failed[] = "anteroom_backend_failed_total";
+	struct failed_backend *backends;
+	size_t n;
+
+	backends = failures_read(failures, page->arena, &n);
+	begin_metric(page, failed, "counter",
+		     "Times that people said that they cannot connect to a media server, by its name; "
+		     "once a minute a person.");
+	for (size_t i = 0; i < n; i++)
+		append_sample(page, failed, "",
+			      slice_of(arena_text(page->arena, "backend=\"%.*s\"",
+						  (int)backends[i].name.size,
+						  backends[i].name.data)),
+			      backends[i].count);
+}
+
 bool health_metrics(struct call *call, struct fault *fault)
 {
 	static const char build[] = "anteroom_build_info";
@@ -456,6 +485,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	append_sample(&page, build, "", SLICE("version=\"" PACKAGE_VERSION "\""), 1);
 	if (environment->metrics != NULL)
 		append_requests(&page, environment->metrics);
+	append_failures(&page, environment->failures);
 	for (size_t i = 0; i < sizeof all_metrics / sizeof all_metrics[0]; i++) {
 		if (is_of[all_metrics[i].of])
 			append_metric(&page, &all_metrics[i], figures);

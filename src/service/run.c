@@ -12,6 +12,7 @@
 #include "resources/stored/code_words.h"
 #include "resources/door/door_change.h"
 #include "resources/live/live_enforcement.h"
+#include "resources/media/failures.h"
 #include "resources/retries/kept_answer.h"
 #include "resources/reads.h"
 #include "resources/retries/kept_usage.h"
@@ -113,6 +114,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		if (is_done) {
 			live_after_commit(call);
 			door_after_commit(call);
+			failures_after_commit(call);
 		}
 		if (is_done && call->run.test != NULL)
 			dispatcher_test(call->environment->dispatcher, &call->account,

@@ -70,6 +70,10 @@ struct placing {
 	bool is_locked; /* it was read to be changed */
 	const struct backend *backend; /* where the room is, or is to be; NULL: nowhere yet */
 	bool is_chosen; /* by placing_decide, so the room was nowhere */
+	/* The room that leaves `former` for `backend`, since that is down
+	 * (resources/media/placing_down.h); else NULL. */
+	const struct room_record *leaving;
+	const struct backend *former;
 };
 
 /* Finds where the room is: at its place, or else where its session is. Reads the place and, unless
@@ -94,9 +98,12 @@ struct place_wish {
 };
 bool placing_decide(struct call *call, struct placing *placing, const struct place_wish *wish,
 		    struct fault *fault);
+/* Reads the place again to be changed, unless it was read so. Somebody else may have placed or moved
+ * the room since. */
+bool placing_lock(struct call *call, struct placing *placing, struct fault *fault);
 /* Stores the place of a room for which a token is given out that ends at `ends` (seconds since
- * 1970): of a room that was nowhere, or where its session is; else only if it holds no longer than
- * that token. The call is then run again, unless it is writing (call_write_instead). */
+ * 1970): of a room that was nowhere, that leaves a server, or that is where its session is; else
+ * only if it holds no longer than that token. The call is then run again, unless it is writing (call_write_instead). */
 bool placing_keep(struct call *call, struct placing *placing, int64_t ends, struct fault *fault);
 
 /* ---- where it is to be ---- */

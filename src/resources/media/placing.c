@@ -173,6 +173,11 @@ static void note_exchange(struct call *call, const struct placing *placing)
 		placements_add_exchange(call, &placing->backend->id);
 }
 
+bool placing_lock(struct call *call, struct placing *placing, struct fault *fault)
+{
+	return placing->is_locked || read_place(call, placing, STORE_TO_CHANGE, fault);
+}
+
 bool placing_keep(struct call *call, struct placing *placing, int64_t ends, struct fault *fault)
 {
 	const struct id backend = placing->backend->id;
@@ -194,14 +199,18 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 	note_exchange(call, placing);
 	if (!placing->is_chosen && !is_due(placing, ends))
 		return true;
-	if (place->stored.value.data == NULL || id_compare(&place->backend, &backend) != 0 ||
-	    placing->is_chosen) {
+	if (placing->leaving == NULL &&
+	    (place->stored.value.data == NULL || id_compare(&place->backend, &backend) != 0 ||
+	     placing->is_chosen)) {
 		const struct store_record stored = place->stored;
 
 		*place = (struct place){ .stored = stored, .backend = backend, .since = call->now };
 	}
 	if (place->until < ends + PLACE_LASTS_AFTER)
 		place->until = ends + PLACE_LASTS_AFTER;
+	if (placing->leaving != NULL)
+		return placing_move(call, placing->media, placing->leaving, place, placing->former,
+				    placing->backend, MOVE_DOWN, fault);
 	if (placing->is_chosen && !call->validates_only)
 		placements_add(call, &backend, &placing->room);
 	return record_put(&place_table, call->transaction, place, fault);
@@ -376,6 +385,8 @@ bool placing_move(struct call *call, const struct media *media, const struct roo
 	place->witness_count = 0;
 	if (is_down)
 		place->moved_down = call->now;
+	call->run.moved_down += is_down;
+	call->run.moved_drained += !is_down;
 	audit_note(call, "room.moved", &data);
 	placements_add(call, &to->id, &room->id);
 	return record_put(&place_table, call->transaction, place, fault);

@@ -1,0 +1,42 @@
+/* What this process remembers of media servers that people cannot reach: whether a server was there
+ * when it was last asked, so that it is asked at most once a second for all who say so
+ * (resources/media/placing_down.h); and the numbers for /metrics.
+ *
+ * Any thread. NULL is allowed in place of the memory: then each call asks for itself, and nothing
+ * is counted.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_MEDIA_FAILURES_H
+#define RESOURCES_MEDIA_FAILURES_H
+
+#include "resources/asking.h"
+
+/* Milliseconds for which what a question found is the answer to others. */
+#define PRESENCE_LASTS 1000
+
+struct failures;
+
+struct failures *failures_open(void);
+void failures_close(struct failures *failures);
+
+/* Notes what a question has found. Returns what one has found in the last PRESENCE_LASTS. */
+void failures_note(const struct call *call, const struct id *backend, enum presence presence);
+enum presence failures_presence(const struct call *call, const struct id *backend);
+
+/* Counts what the call has done, now that it is committed (call->run): the rooms that it moved, and
+ * the person who cannot reach a media server. */
+void failures_after_commit(const struct call *call);
+
+/* For /metrics: how often people could not connect to a media server, by its name, which two accounts
+ * may use; and how many rooms were moved. The array and its names are in the arena. */
+struct failed_backend {
+	struct slice name;
+	uint64_t count;
+};
+struct failed_backend *failures_read(struct failures *failures, struct arena *arena, size_t *n);
+/* Why rooms were moved, as a label of a metric. */
+enum move_label { MOVED_DOWN, MOVED_DRAINED };
+#define MOVE_LABELS (MOVED_DRAINED + 1)
+void failures_read_moved(struct failures *failures, uint64_t moved[MOVE_LABELS]);
+
+#endif

@@ -1,0 +1,303 @@
+/* See resources/media/placing_down.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/media/placing_down.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "records/kinds.h"
+#include "resources/asking.h"
+#include "resources/media/failures.h"
+#include "resources/stored/live_record.h"
+
+/* Milliseconds: for which the word of a witness is kept, to be counted; after which a word that is
+ * repeated is stored again. */
+#define WITNESS_KEPT 60000
+#define WITNESS_RENEWED 10000
+/* People inside who are read at once. */
+#define INSIDE_AT_ONCE 64
+
+/* ---- the question ---- */
+
+static void ask_whether_there(struct call *call, const struct backend *backend)
+{
+	const struct server server = backend_server(call, backend);
+	json_t *names = arena_json(call->arena, json_array());
+	struct asking *asking = call_ask(call, &backend->id, 1);
+
+	/* A room that nobody has: the answer is short. */
+	array_put(names, json_string("none"));
+	asking->rank = ASKED_TO_ENFORCE;
+	asking->is_question = true;
+	asking->ends_within = QUESTION_LASTS;
+	server_list_rooms(call->arena, &server, call->now / 1000, names, &asking->asked[0].request);
+	asking->asked[0].request.is_shared = true;
+}
+
+/* Finds what is known of whether the backend is there. *was_asked: the call itself has asked, so it
+ * does not ask again. */
+static enum presence find_presence(const struct call *call, const struct backend *backend,
+				   bool *was_asked)
+{
+	struct asking *asking = call->asking;
+	const struct asked *asked;
+
+	*was_asked = false;
+	if (asking != NULL && asking->is_done && asking->is_question &&
+	    id_compare(&asking->backend, &backend->id) == 0) {
+		asked = &asking->asked[0];
+		asking->questioned = backend->id;
+		asking->presence = asked->end != ASKED_ANSWERED ? PRESENCE_UNKNOWN
+				   : asked->outcome.status != 0 ? PRESENCE_ANSWERS
+								: PRESENCE_SILENT;
+		if (asking->presence != PRESENCE_UNKNOWN)
+			failures_note(call, &backend->id, asking->presence);
+	}
+	if (asking != NULL && asking->is_done &&
+	    id_compare(&asking->questioned, &backend->id) == 0) {
+		*was_asked = true;
+		return asking->presence;
+	}
+	return failures_presence(call, &backend->id);
+}
+
+/* Stores what the question of this call has found, if it is new. */
+static bool note_health(struct call *call, const struct backend *backend,
+			const struct backend_health *health, struct fault *fault)
+{
+	const bool is_up = health == NULL || health->is_up;
+	const struct server server = backend_server(call, backend);
+	struct server_verdict verdict;
+	struct server_room *rooms;
+	size_t count;
+
+	if (call->asking == NULL || !call->asking->is_question ||
+	    id_compare(&call->asking->backend, &backend->id) != 0)
+		return true;
+	server_read_rooms(call->arena, &server, call->now / 1000, &call->asking->asked[0].outcome,
+			  &verdict, &rooms, &count);
+	return verdict.is_up == is_up || backend_health_note(call, backend, &verdict, fault);
+}
+
+/* ---- witnesses ---- */
+
+static bool is_within(int64_t time, int64_t now, int64_t milliseconds)
+{
+	/* The clock may have been set back. */
+	return llabs(now - time) < milliseconds;
+}
+
+static int compare_witnesses(const void *a, const void *b)
+{
+	return memcmp(((const struct witness *)a)->entry, ((const struct witness *)b)->entry,
+		      WITNESS_SIZE);
+}
+
+static struct witness witness_of(struct slice entry, int64_t now)
+{
+	struct witness witness = { .said = now };
+	unsigned char digest[DIGEST_SIZE];
+
+	digest_sha256(entry, digest);
+	memcpy(witness.entry, digest, WITNESS_SIZE);
+	return witness;
+}
+
+uint64_t place_failed(const struct place *place, int64_t now)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < place->witness_count; i++)
+		n += is_within(place->witnesses[i].said, now, WITNESS_KEPT);
+	return n;
+}
+
+/* Stores that the person says so of the present place, and forgets old words. *is_new: the person
+ * has not said so lately. */
+static bool note_witness(struct call *call, struct placing *placing, struct slice entry,
+			 bool *is_new, struct fault *fault)
+{
+	const struct witness own = witness_of(entry, call->now);
+	struct place *place = &placing->place;
+	struct witness *witnesses;
+	size_t n = 0;
+
+	for (size_t i = 0; i < place->witness_count; i++) {
+		if (compare_witnesses(&place->witnesses[i], &own) != 0 ||
+		    !is_within(place->witnesses[i].said, call->now, WITNESS_KEPT))
+			continue;
+		*is_new = false;
+		if (is_within(place->witnesses[i].said, call->now, WITNESS_RENEWED))
+			return true;
+	}
+	witnesses = arena_alloc(call->arena, (place->witness_count + 1) * sizeof *witnesses);
+	for (size_t i = 0; i < place->witness_count; i++) {
+		if (is_within(place->witnesses[i].said, call->now, WITNESS_KEPT) &&
+		    compare_witnesses(&place->witnesses[i], &own) != 0)
+			witnesses[n++] = place->witnesses[i];
+	}
+	if (n < WITNESSES_MOST)
+		witnesses[n++] = own;
+	place->witnesses = witnesses;
+	place->witness_count = n;
+	return record_put(&place_table, call->transaction, place, fault);
+}
+
+/* Finds out whether enough of those inside say so, or nobody is inside. It reads as many people as
+ * have said so, and one more who have not. */
+static bool people_agree(struct call *call, const struct placing *placing, bool *agree,
+			 struct fault *fault)
+{
+	const struct place *place = &placing->place;
+	const bool is_of_place = id_compare(&place->backend, &placing->backend->id) == 0;
+	struct witness *witnesses = arena_alloc(call->arena,
+						(place->witness_count + 1) * sizeof *witnesses);
+	size_t n = 0, said = 0, silent = 0;
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &placing->room,
+		.most = INSIDE_AT_ONCE,
+	};
+	struct live live;
+
+	*agree = false;
+	for (size_t i = 0; is_of_place && i < place->witness_count; i++) {
+		if (is_within(place->witnesses[i].said, call->now, WITNESS_LASTS))
+			witnesses[n++] = place->witnesses[i];
+	}
+	qsort(witnesses, n, sizeof *witnesses, compare_witnesses);
+	if (!live_load(call, &placing->room, STORE_TO_SHOW, &live, fault))
+		return false;
+	/* After a move, the session follows when somebody comes to the new place. */
+	if (live.stored.value.data == NULL ||
+	    id_compare(&live.backend, &placing->backend->id) != 0 || n >= WITNESSES_MOST) {
+		*agree = true;
+		return true;
+	}
+	while (!page.is_last && silent <= n) {
+		page.records = arena_alloc(call->arena, page.most * sizeof *page.records);
+		if (!store_page(call->transaction, &kind_inside, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			struct witness person;
+			struct inside inside;
+
+			if (!record_read(&inside_table, call->arena, &page.records[i], &inside,
+					 fault))
+				return false;
+			if (inside.stay_count == 0)
+				continue;
+			person = witness_of(inside.entry, 0);
+			if (bsearch(&person, witnesses, n, sizeof *witnesses, compare_witnesses) !=
+			    NULL)
+				said++;
+			else
+				silent++;
+		}
+		if (page.count > 0)
+			page.above = &page.records[page.count - 1].id;
+	}
+	*agree = said >= silent;
+	return true;
+}
+
+/* ---- the judgement ---- */
+
+/* Chooses another server that is up. A later round of the call, which has had the room made there,
+ * stays with the choice. */
+static bool choose_other(struct call *call, const struct placing *placing,
+			 const struct leave_request *leave, const struct backend **other,
+			 struct fault *fault)
+{
+	const struct place_request request = {
+		.media = placing->media,
+		.pool = placing->pool,
+		.room = placing->room,
+		.region = placing_region(call, leave->room, leave->template),
+		.not_at = &placing->backend->id,
+		.not_count = 1,
+		.must_be_up = true,
+		.may_drain = true,
+	};
+	const struct asking *asking = call->asking;
+
+	*other = NULL;
+	if (asking != NULL && asking->is_done && !asking->is_question)
+		*other = media_backend(placing->media, &asking->backend);
+	if (*other != placing->backend && backend_is_in(*other, placing->pool))
+		return true;
+	return placing_choose(call, &request, other, fault);
+}
+
+bool placing_leave(struct call *call, struct placing *placing, const struct leave_request *request,
+		   bool *is_waiting, struct fault *fault)
+{
+	const struct backend *at = placing->backend;
+	const bool is_said = request->failed.size > 0 && slice_equal(request->failed, at->name);
+	const struct backend_health *health;
+	const struct backend *other;
+	struct backend_healths healths;
+	enum presence presence;
+	bool agree, is_down_long, is_new = true, was_asked;
+
+	*is_waiting = false;
+	if (call->environment->media_client == NULL || call->validates_only ||
+	    !backend_is_watched(call, at))
+		return true;
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &at->id);
+	is_down_long = health != NULL && !health->is_up &&
+		       call->now - health->since >= DOWN_MOVES_AFTER;
+	presence = find_presence(call, at, &was_asked);
+
+	/* Without a word, a room moves only from a server that is known to be down. */
+	if (!is_said && !was_asked) {
+		if (health == NULL || health->is_up ||
+		    call->now - backend_last_event(&healths, &at->id) < DOWN_WITHOUT_EVENT)
+			return true;
+		if (!is_down_long && (!people_agree(call, placing, &agree, fault) || !agree))
+			return fault->kind == FAULT_NONE;
+	}
+	if (presence == PRESENCE_UNKNOWN && !was_asked) {
+		ask_whether_there(call, at);
+		*is_waiting = true;
+		return true;
+	}
+	if (!call_is_writing(call))
+		return call_write_instead(call);
+
+	/* Somebody else may have moved it since. */
+	if (!placing_lock(call, placing, fault))
+		return false;
+	if (placing->backend != at)
+		return placing->backend != NULL || fault_set(fault, FAULT_AGAIN, NULL);
+	if (is_said && request->entry.size > 0 &&
+	    (!placing_keep(call, placing, call->now / 1000, fault) ||
+	     !note_witness(call, placing, request->entry, &is_new, fault)))
+		return false;
+	if (is_said && is_new)
+		call->run.failed = at->name;
+	if (presence == PRESENCE_ANSWERS)
+		return note_health(call, at, health, fault);
+	if (presence == PRESENCE_UNKNOWN ||
+	    call->now - backend_last_event(&healths, &at->id) < DOWN_WITHOUT_EVENT)
+		return true;
+	if (!note_health(call, at, health, fault))
+		return false;
+
+	if (placing->place.moved_down != 0 &&
+	    is_within(placing->place.moved_down, call->now, MOVED_AT_MOST_EVERY))
+		return true;
+	if (!people_agree(call, placing, &agree, fault) || !(agree || is_down_long))
+		return fault->kind == FAULT_NONE;
+	if (!choose_other(call, placing, request, &other, fault))
+		return false;
+	if (other == NULL)
+		return true;
+	placing->leaving = request->room;
+	placing->former = at;
+	placing->backend = other;
+	return true;
+}
