@@ -453,15 +453,16 @@ static void append_failures(struct buffer *page, struct failures *failures)
 	size_t n;
 
 	backends = failures_read(failures, page->arena, &n);
-	begin_metric(page, failed, "counter",
-		     "Times that people said that they cannot connect to a media server, by its name; "
-		     "once a minute a person.");
+	begin_metric(
+		page, failed, "counter",
+		"Times that people said that they cannot connect to a media server, by its name; "
+		"once a minute a person.");
 	for (size_t i = 0; i < n; i++)
-		append_sample(page, failed, "",
-			      slice_of(arena_text(page->arena, "backend=\"%.*s\"",
-						  (int)backends[i].name.size,
-						  backends[i].name.data)),
-			      backends[i].count);
+		append_sample(
+			page, failed, "",
+			slice_of(arena_text(page->arena, "backend=\"%.*s\"",
+					    (int)backends[i].name.size, backends[i].name.data)),
+			backends[i].count);
 }
 
 bool health_metrics(struct call *call, struct fault *fault)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/entry_rules/entry_facts.h"
 
+#include "resources/asking.h"
 #include "resources/stored/ban_record.h"
 #include "resources/media/media_join.h"
 #include "resources/stored/revocations.h"
@@ -201,8 +202,9 @@ enum live_fit entrant_fit(struct entrant *entrant)
 	if (entrant->backend == NULL || entrant->has_fit)
 		return entrant->fit;
 	entrant->has_fit = true;
-	/* Before the media server was asked, the answer was the same. */
-	if (call->asking != NULL || !media_holds_limits(call, entrant->backend->type))
+	/* Before the media server was asked to make the room, the answer was the same. */
+	if ((call->asking != NULL && !call->asking->is_question) ||
+	    !media_holds_limits(call, entrant->backend->type))
 		return entrant->fit;
 	role = entrant_role(entrant);
 	if (media_admits_nobody(role))

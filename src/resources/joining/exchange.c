@@ -357,6 +357,8 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 
 	if (!exchange_find_place(call, exchange, fault) || call->run.wants_write)
 		return call->run.wants_write;
+	if (exchange->is_waiting)
+		return true;
 	if (!entry_check(&exchange->entrant, ENTRY_OF_PLACE, fault) ||
 	    !exchange_make_room(call, exchange, SERVER_ROOMS_LAST, fault))
 		return false;

@@ -9,6 +9,7 @@
 #include "base/text_name.h"
 #include "resources/asking.h"
 #include "resources/media/media_join.h"
+#include "resources/media/placing_down.h"
 #include "resources/live/live_holds.h"
 #include "resources/live/live_names.h"
 #include "resources/live/server_rooms.h"
@@ -60,7 +61,18 @@ bool exchange_find_place(struct call *call, struct exchange *exchange, struct fa
 
 	if (placing == NULL || media_admits_nobody(entrant_role(entrant)))
 		return true;
-	if (call->asking != NULL)
+	if (placing->backend != NULL && !placing_leave(call, placing,
+						       &(struct leave_request){
+							       .room = entrant->room,
+							       .template = entrant->template,
+							       .failed = call_text(call, "failed"),
+							       .entry = entrant->entry,
+						       },
+						       &exchange->is_waiting, fault))
+		return false;
+	if (exchange->is_waiting || call->run.wants_write)
+		return true;
+	if (call->asking != NULL && !call->asking->is_question)
 		asked = media_backend(entrant->media, &call->asking->backend);
 	if (backend_is_in(asked, placing->pool)) {
 		wish.made_at = asked;
@@ -105,7 +117,8 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 
 	room.backend = exchange->entrant.backend->id;
 	server = backend_server(call, exchange->entrant.backend);
-	if (call->asking != NULL && id_compare(&call->asking->backend, &room.backend) == 0) {
+	if (call->asking != NULL && !call->asking->is_question &&
+	    id_compare(&call->asking->backend, &room.backend) == 0) {
 		const struct asked *asked = &call->asking->asked[0];
 
 		if (!asked_has_outcome(asked, fault))

@@ -115,6 +115,8 @@ bool token_join(struct call *call, struct fault *fault)
 		return false;
 	if (!exchange_find_place(call, &exchange, fault) || call->run.wants_write)
 		return call->run.wants_write;
+	if (exchange.is_waiting)
+		return true;
 	if (!entry_check(&exchange.entrant, ENTRY_OF_PLACE, fault))
 		return false;
 	if (exchange.entrant.backend == NULL)

@@ -90,10 +90,11 @@ bool placing_find(struct call *call, const struct media *media, struct slice poo
 	const struct store_expected expected[] = {
 		{ .kind = &kind_place, .finding = STORE_FIND_ID, .id = room },
 		{ .kind = &kind_live, .finding = STORE_FIND_ID, .id = room },
+		{ .kind = &kind_backend_healths, .finding = STORE_FIND_ID, .id = &kind_only_id },
 	};
 
 	*placing = (struct placing){ .media = media, .pool = pool, .room = *room };
-	store_expect(call->transaction, STORE_EACH, expected, 2);
+	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
 	return read_place(call, placing, STORE_TO_SHOW, fault);
 }
 
