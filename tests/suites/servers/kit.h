@@ -207,5 +207,6 @@ void add_inside(TCase *live, TCase *inside);
 void add_events(TCase *live);
 void add_making(TCase *making);
 void add_consent(TCase *consent);
+void add_deaths(TCase *deaths);
 
 #endif

@@ -14,7 +14,7 @@ int main(void)
 	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
 	TCase *inside = tcase_create("inside"), *making = tcase_create("making");
 	TCase *promises = tcase_create("promises"), *holds = tcase_create("holds");
-	TCase *consent = tcase_create("consent");
+	TCase *consent = tcase_create("consent"), *deaths = tcase_create("deaths");
 
 	tcase_set_timeout(asked, 60);
 	tcase_set_timeout(live, 60);
@@ -22,6 +22,7 @@ int main(void)
 	tcase_set_timeout(making, 60);
 	tcase_set_timeout(holds, 60);
 	tcase_set_timeout(consent, 60);
+	tcase_set_timeout(deaths, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(promises, set_up_kit, tear_down_kit);
@@ -38,6 +39,7 @@ int main(void)
 	add_events(live);
 	add_making(making);
 	add_consent(consent);
+	add_deaths(deaths);
 	suite_add_tcase(suite, inside);
 	if (sender_is_built()) {
 		suite_add_tcase(suite, asked);
@@ -46,6 +48,7 @@ int main(void)
 		suite_add_tcase(suite, promises);
 		suite_add_tcase(suite, holds);
 		suite_add_tcase(suite, consent);
+		suite_add_tcase(suite, deaths);
 	}
 	fast_disk();
 	return suite_run(suite);

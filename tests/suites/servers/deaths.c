@@ -1,0 +1,456 @@
+/* Media servers of a pool that are down: whether a room leaves its server, and where it goes.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/token.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "kit.h"
+#include "records/kinds.h"
+#include "resources/asking.h"
+#include "resources/live/live_merge.h"
+#include "resources/media/failures.h"
+#include "resources/media/placing_down.h"
+#include "resources/stored/media_record.h"
+#include "suite.h"
+
+#define SERVERS_MOST 3
+#define PEOPLE_OF_ROOM 12
+
+/* What the receiver answers for the servers; it reads that in its own thread. */
+enum state {
+	STATE_UP,
+	STATE_CUT, /* what comes is no HTTP */
+	STATE_HANGS,
+	STATE_REFUSES, /* answers that the key is wrong */
+	STATE_UNMAKING /* answers all but requests to make rooms */
+};
+static struct {
+	pthread_mutex_t lock;
+	enum state states[SERVERS_MOST];
+	size_t questions[SERVERS_MOST], made[SERVERS_MOST];
+} field = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct id backends[SERVERS_MOST], the_room;
+static const char *room_written, *code_text;
+/* Where the room was first, and the person who came last. */
+static size_t first_place, people_count;
+
+static char *serve_field(void *context, const struct received *received, int *status)
+{
+	const char *place = strstr(received->path, "/s");
+	const size_t i = place == NULL ? 0 : (size_t)(place[2] - '0');
+	const bool makes = strstr(received->path, "/CreateRoom") != NULL;
+	enum state state;
+
+	(void)context;
+	ck_assert_uint_lt(i, SERVERS_MOST);
+	pthread_mutex_lock(&field.lock);
+	state = field.states[i];
+	field.questions[i] += strstr(received->path, "/ListRooms") != NULL;
+	field.made[i] += makes;
+	pthread_mutex_unlock(&field.lock);
+	switch (state) {
+	case STATE_UP:
+		break;
+	case STATE_CUT:
+		return strdup("HTTP/");
+	case STATE_HANGS:
+		return NULL;
+	case STATE_REFUSES:
+		*status = 401;
+		return strdup("invalid API key");
+	case STATE_UNMAKING:
+		if (!makes)
+			break;
+		*status = 500;
+		return strdup("{}");
+	}
+	return strdup(makes ? "{\"sid\":\"RM_1\"}" : "{\"rooms\":[]}");
+}
+
+static void set_state(size_t server, enum state state)
+{
+	pthread_mutex_lock(&field.lock);
+	field.states[server] = state;
+	pthread_mutex_unlock(&field.lock);
+}
+
+static size_t questions_to(size_t server)
+{
+	size_t n;
+
+	pthread_mutex_lock(&field.lock);
+	n = field.questions[server];
+	pthread_mutex_unlock(&field.lock);
+	return n;
+}
+
+/* ---- records ---- */
+
+static void begin_call(struct call *call)
+{
+	world_begin(&stand, &stand.account.id, call);
+}
+
+/* Reads see what is durable. */
+static void end_call(struct call *call)
+{
+	(void)world_commit(call);
+	store_flush(stand.environment.store);
+}
+
+static void change_backends(bool drains, size_t server)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct media media;
+	struct call call;
+
+	begin_call(&call);
+	ck_assert(media_load(&call, STORE_TO_CHANGE, &media, &fault));
+	for (size_t i = 0; i < media.backend_count; i++) {
+		media.backends[i].pool = SLICE("pool");
+		if (drains && id_compare(&media.backends[i].id, &backends[server]) == 0)
+			media.backends[i].is_draining = true;
+	}
+	ck_assert(media_put(&call, &media, &fault));
+	end_call(&call);
+}
+
+static void note_state(size_t server, bool is_up)
+{
+	const struct server_verdict verdict = { .is_up = is_up, .message = "" };
+	struct fault fault = FAULT_INITIAL;
+	struct media media;
+	struct call call;
+
+	begin_call(&call);
+	ck_assert(media_load(&call, STORE_TO_SHOW, &media, &fault));
+	ck_assert(backend_health_note(&call, media_backend(&media, &backends[server]), &verdict,
+				      &fault));
+	end_call(&call);
+}
+
+static void note_event(size_t server)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin_call(&call);
+	ck_assert(backend_health_note_event(&call, &backends[server], call.now, &fault));
+	end_call(&call);
+}
+
+static struct place read_place(void)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct place place;
+	struct call call;
+
+	begin_call(&call);
+	ck_assert(place_load(&call, &the_room, STORE_TO_SHOW, &place, &fault));
+	world_abandon(&call);
+	return place;
+}
+
+static size_t place_now(void)
+{
+	const struct place place = read_place();
+	size_t i = 0;
+
+	while (i < SERVERS_MOST && id_compare(&backends[i], &place.backend) != 0)
+		i++;
+	return i;
+}
+
+static const char *entry_of(size_t person)
+{
+	return arena_text(stand.arena, "%032zx", person + 1);
+}
+
+/* Somebody joins where the room is. */
+static void come_inside(bool has_entry)
+{
+	const struct server_person person = {
+		.stay = slice_of(arena_text(stand.arena, "PA_%zu", people_count)),
+		.identity = slice_of(arena_text(stand.arena, "p%zu", people_count)),
+		.user_id = slice_of(arena_text(stand.arena, "p%zu", people_count)),
+		.role = SLICE("host"),
+		.entry = has_entry ? slice_of(entry_of(people_count)) : SLICE(""),
+		.code = SLICE(""),
+		.name = SLICE("P"),
+		.metadata = SLICE(""),
+		.joined = world_now(&stand),
+	};
+	const struct report report = {
+		.type = REPORT_JOINED,
+		.room = { .name = slice_of(room_written), .id = SLICE("RM_1"), .created = 1 },
+		.person = person,
+		.time = world_now(&stand),
+	};
+	struct merging merging = {
+		.room = the_room,
+		.backend = backends[place_now()],
+		.reports = &report,
+		.count = 1,
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin_call(&call);
+	ck_assert(live_merge(&call, &merging, &fault));
+	end_call(&call);
+	people_count++;
+}
+
+/* ---- calls ---- */
+
+static const char *server_name(size_t server)
+{
+	return arena_text(stand.arena, "s%zu", server);
+}
+
+static const char *token_of(size_t person)
+{
+	const int64_t now = world_now(&stand);
+	const struct token_join join = {
+		.room_id = slice_of(room_written),
+		.role = SLICE("host"),
+		.user_id = slice_of(arena_text(stand.arena, "p%zu", person)),
+		.jti = SLICE("j"),
+		.entry = slice_of(entry_of(person)),
+	};
+	const struct slice token = token_sign_join(stand.arena, stand.environment.clock,
+						   &stand.account, &join, now, now / 1000 + 600);
+
+	return arena_copy(stand.arena, token).data;
+}
+
+/* failed: what the person says, as JSON; NULL for nothing. Returns the response. */
+static const char *join_as(int status, size_t person, const char *failed)
+{
+	const char *answer;
+
+	bearer = token_of(person);
+	answer = ask(status, METHOD_POST, "/v2/token/join",
+		     failed == NULL ? "{}" : arena_text(stand.arena, "{\"failed\":%s}", failed));
+	bearer = NULL;
+	return answer;
+}
+
+static const char *exchange_with(int status, const char *failed)
+{
+	return ask(status, METHOD_POST, "/v2/token",
+		   failed == NULL ? arena_text(stand.arena, "{\"code\":\"%s\"}", code_text)
+				  : arena_text(stand.arena, "{\"code\":\"%s\",\"failed\":%s}",
+					       code_text, failed));
+}
+
+static const char *quoted(size_t server)
+{
+	return arena_text(stand.arena, "\"%s\"", server_name(server));
+}
+
+/* Returns the server at which a response lets somebody in. */
+static size_t server_of(const char *answer)
+{
+	const char *name = text_at(json_object_get(parsed(answer), "join"), "backend");
+
+	ck_assert_ptr_nonnull(name);
+	return (size_t)(name[1] - '0');
+}
+
+/* A pool with so many servers, and a room in it that is placed. */
+static void open_pool(size_t servers)
+{
+	const char *made;
+
+	for (size_t i = 0; i < servers; i++) {
+		made = ask(200, METHOD_POST, "/v2/backends",
+			   arena_text(stand.arena,
+				      "{\"name\":\"s%zu\",\"type\":\"livekit\",\"default\":%s,"
+				      "\"url\":\"%s\",\"config\":{\"api_key\":\"k\","
+				      "\"api_secret\":\"" SECRET "\"}}",
+				      i, i == 0 ? "true" : "false",
+				      url_of(arena_text(stand.arena, "/s%zu", i))));
+		ck_assert(id_parse(slice_of(text_at(parsed(made), "id")), &backends[i]));
+		set_state(i, STATE_UP);
+	}
+	change_backends(false, 0);
+	made = ask(200, METHOD_POST, "/v2/rooms", "{}");
+	room_written = text_at(parsed(made), "id");
+	ck_assert(id_parse(slice_of(room_written), &the_room));
+	made = ask(200, METHOD_POST,
+		   arena_text(stand.arena, "/v2/room-codes/room/%s/role/host", room_written), "{}");
+	code_text = text_at(parsed(made), "code");
+	first_place = server_of(exchange_with(200, NULL));
+	ck_assert_uint_eq(place_now(), first_place);
+}
+
+static void set_up_deaths(void)
+{
+	set_up();
+	(void)world_hold(&stand);
+	bearer = NULL;
+	people_count = 0;
+	stand.environment.failures = failures_open();
+	world_serve(&stand);
+	memset(backends, 0, sizeof backends);
+	pthread_mutex_lock(&field.lock);
+	memset(field.questions, 0, sizeof field.questions);
+	memset(field.made, 0, sizeof field.made);
+	pthread_mutex_unlock(&field.lock);
+	receiver_serve(stand.receiver, serve_field, NULL);
+	(void)ask(200, METHOD_POST, "/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
+}
+
+static void tear_down_deaths(void)
+{
+	struct failures *failures = stand.environment.failures;
+
+	tear_down();
+	failures_close(failures);
+}
+
+/* ---- the judgement ---- */
+
+/* The words of a script, each with a number. A and B are where the room was first, and the other
+ * server of two.
+ *
+ *     in N        so many people come in, with entries
+ *     phone N     the same without
+ *     cut A       A does not answer any more
+ *     key A       it answers 401
+ *     up A        it answers again
+ *     down A      a survey finds that it does not answer
+ *     note A      a survey finds that it answers
+ *     event A     it sends an event
+ *     drain B     it drains
+ *     pass N      seconds go by, up to some milliseconds more or less, as writes raise the time
+ *     fail N      this person says that the present server of the room failed
+ *     other N     this person says that of the other one
+ *     reload N    this person comes again, and says nothing
+ *     come 0      somebody comes with the code
+ *     come A      the same, and says that A failed
+ *     at A        the room is there
+ *     asked N     the present server of the room was asked so often */
+static const struct {
+	const char *name, *script;
+} judgements[] = {
+	{ "one of one", "in 1, cut A, fail 0, at B" },
+	{ "two of three", "in 3, cut A, fail 0, at A, fail 1, at B" },
+	{ "five of ten", "in 10, cut A, fail 0, fail 1, fail 2, fail 3, at A, fail 4, at B" },
+	{ "one who repeats it is one",
+	  "in 3, cut A, fail 0, pass 2, fail 0, pass 11, fail 0, at A" },
+	{ "bad networks", "in 2, fail 0, fail 1, pass 2, fail 0, fail 1, at A" },
+	{ "any answer is one", "in 1, key A, fail 0, at A" },
+	{ "an event is a sign of life",
+	  "in 1, cut A, event A, pass 14, fail 0, at A, pass 1, fail 0, at B" },
+	{ "a word counts for 30 s", "in 3, cut A, fail 0, pass 31, fail 1, at A, fail 0, at B" },
+	{ "a word counts for 29 s", "in 3, cut A, fail 0, pass 29, fail 1, at B" },
+	{ "who is not inside does not count", "in 2, cut A, fail 5, fail 6, fail 7, at A" },
+	{ "a word before the server was down", "in 2, fail 0, pass 5, cut A, fail 0, at B" },
+	{ "another name", "in 1, cut A, other 0, at A, asked 0" },
+	{ "a newcomer gets the old place", "in 1, cut A, come 0, at A, asked 0" },
+	{ "a cut of 3 minutes, a newcomer, a reload",
+	  "in 3, cut A, down A, pass 60, come 0, at A, pass 60, reload 1, at A, fail 0, at A, "
+	  "pass 60, come 0, at A, up A, fail 0, fail 1, at A" },
+	{ "flapping every 20 s",
+	  "in 1, cut A, fail 0, at B, up A, cut B, pass 20, fail 0, at B, pass 20, fail 0, at B, "
+	  "cut A, up B, down A, pass 20, fail 0, at B" },
+	{ "again after 60 s",
+	  "in 1, cut A, fail 0, at B, up A, note A, cut B, pass 59, fail 0, at B, "
+	  "pass 2, fail 0, at A" },
+	{ "none other up", "in 1, cut A, cut B, down B, fail 0, at A" },
+	{ "one that drains", "in 1, drain B, cut A, fail 0, at B" },
+	{ "nobody says so, 5 minutes",
+	  "in 3, cut A, fail 0, at A, pass 299, come 0, at A, pass 2, come 0, at B" },
+	{ "nobody is inside", "cut A, down A, come 0, at B" },
+	{ "nobody is inside, and nobody knows", "cut A, come 0, at A" },
+	{ "nobody is inside, and somebody says so", "cut A, come A, at B" },
+	{ "nobody is inside, but the server is there", "down A, come 0, at A, asked 1" },
+	{ "only phones", "phone 2, cut A, down A, come 0, at B" },
+	{ "phones do not count", "in 1, phone 5, cut A, fail 0, at B" },
+	{ "a code does not count", "in 1, cut A, come A, at A, asked 1" },
+	{ "who is still at the former server does not count",
+	  "in 3, cut A, fail 0, fail 1, at B, cut B, up A, note A, pass 61, fail 2, at A" },
+};
+
+static size_t place_of(char letter)
+{
+	ck_assert(letter == 'A' || letter == 'B');
+	return letter == 'A' ? first_place : 1 - first_place;
+}
+
+static void play_word(const char *name, const char *verb, const char *object)
+{
+	const size_t number = strtoul(object, NULL, 10);
+
+	if (strcmp(verb, "in") == 0 || strcmp(verb, "phone") == 0) {
+		for (size_t i = 0; i < number; i++)
+			come_inside(strcmp(verb, "in") == 0);
+	} else if (strcmp(verb, "cut") == 0) {
+		set_state(place_of(*object), STATE_CUT);
+	} else if (strcmp(verb, "key") == 0) {
+		set_state(place_of(*object), STATE_REFUSES);
+	} else if (strcmp(verb, "up") == 0) {
+		set_state(place_of(*object), STATE_UP);
+	} else if (strcmp(verb, "down") == 0 || strcmp(verb, "note") == 0) {
+		note_state(place_of(*object), strcmp(verb, "note") == 0);
+	} else if (strcmp(verb, "event") == 0) {
+		note_event(place_of(*object));
+	} else if (strcmp(verb, "drain") == 0) {
+		change_backends(true, place_of(*object));
+	} else if (strcmp(verb, "pass") == 0) {
+		world_move(&stand, (int64_t)number * 1000);
+	} else if (strcmp(verb, "fail") == 0 || strcmp(verb, "other") == 0) {
+		const size_t failed = strcmp(verb, "fail") == 0 ? place_now() : 1 - place_now();
+
+		ck_assert_uint_eq(server_of(join_as(200, number, quoted(failed))), place_now());
+	} else if (strcmp(verb, "reload") == 0) {
+		ck_assert_uint_eq(server_of(join_as(200, number, NULL)), place_now());
+	} else if (strcmp(verb, "come") == 0) {
+		const char *failed = *object == '0' ? NULL : quoted(place_of(*object));
+
+		ck_assert_uint_eq(server_of(exchange_with(200, failed)), place_now());
+	} else if (strcmp(verb, "at") == 0) {
+		ck_assert_msg(place_now() == place_of(*object), "%s: not at %s", name, object);
+	} else {
+		ck_assert_str_eq(verb, "asked");
+		ck_assert_msg(questions_to(place_now()) == number, "%s: asked %zu", name,
+			      questions_to(place_now()));
+	}
+}
+
+static void play(const char *name, const char *script)
+{
+	for (struct slice rest = slice_of(script), word; rest.data != NULL;) {
+		struct slice object;
+
+		word = text_split(rest, ',', &rest);
+		while (word.size > 0 && *word.data == ' ')
+			word = (struct slice){ word.data + 1, word.size - 1 };
+		word = text_split(word, ' ', &object);
+		play_word(name, arena_copy(stand.arena, word).data,
+			  arena_copy(stand.arena, object).data);
+	}
+}
+
+START_TEST(a_room_leaves_a_server_that_is_down)
+{
+	open_pool(2);
+	play(judgements[_i].name, judgements[_i].script);
+}
+END_TEST
+
+void add_deaths(TCase *deaths)
+{
+	tcase_add_loop_test(deaths, a_room_leaves_a_server_that_is_down, 0,
+			    sizeof judgements / sizeof judgements[0]);
+	tcase_add_checked_fixture(deaths, set_up_deaths, tear_down_deaths);
+}
