@@ -240,6 +240,7 @@ enum leave_cause {
 	LEAVE_BANNED,
 	LEAVE_FULL,
 	LEAVE_NOT_ADMITTED, /* the role is gone, or admits nobody */
+	LEAVE_MOVED, /* the room was moved to another media server, and people came there */
 	LEAVE_CAUSES
 };
 

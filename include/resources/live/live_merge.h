@@ -15,6 +15,10 @@
  * A media server does not report its restart: its rooms are gone, and people come back to newer
  * ones. Where somebody does so soon, the session goes on in the newer room.
  *
+ * A room of a pool may have been moved (resources/media/placing.h). From then on, nothing is merged
+ * that its former media server reports; and as soon as somebody is reported at the new one, the
+ * session goes on there. Those who were inside have left then, in steps.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_LIVE_LIVE_MERGE_H
 #define RESOURCES_LIVE_LIVE_MERGE_H
@@ -72,6 +76,7 @@ struct survey_place {
 
 struct merging {
 	struct id room, backend;
+	bool is_in_pool; /* the backend is in a pool, so that the room may have a place elsewhere */
 	const struct report *reports;
 	size_t count;
 	bool is_survey; /* the reports are all people that the media server has in the room */
@@ -85,6 +90,10 @@ struct merging {
 	size_t merged;
 	/* the session closes (live_close_on); nothing of a survey is merged then */
 	bool is_closing;
+	/* those are leaving who were inside where the room was before; merge the rest again */
+	bool is_moving;
+	bool is_stray; /* nothing was merged, because the room is at another backend of the pool */
+	struct id at; /* if the room is in session: where it is */
 	bool needs_room; /* of a survey: somebody is new, so the rooms must be asked for, too */
 	bool needs_survey; /* the reports do not fit, so the room must be surveyed */
 	/* somebody was missing: survey the room again after LIVE_MISSED_FOR */
@@ -93,7 +102,9 @@ struct merging {
 	enum enforce_scope enforces;
 	bool is_live; /* the room is in session */
 	uint64_t inside; /* people; 0 if it is not */
-	int64_t empty_since; /* it is, and nobody is inside since this time; else 0 */
+	/* It is, and nobody is inside since this time, or nobody has come since it was moved; else
+	 * 0. */
+	int64_t empty_since;
 	bool left_unseen; /* for live_grace */
 	struct unlogged_event *failed; /* of type peer.join.failure */
 };
@@ -119,8 +130,8 @@ struct survey_place live_survey_place(const struct survey_steps *steps);
 void live_survey_return(struct survey_steps *steps, const struct survey_place *place);
 
 /* Returns how long the session of an empty room stays open: `grace` milliseconds, and at least
- * LIVE_RESTART_MOST if those who left last were not seen any more: the media server may have been
- * restarted. */
+ * LIVE_RESTART_MOST if those who left last were not seen any more, or the room was moved: the media
+ * server may have been restarted, or may have died. */
 int64_t live_grace(bool left_unseen, int64_t grace);
 /* Closes the room's session if nobody has been inside for live_grace. */
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,

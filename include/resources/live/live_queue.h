@@ -29,6 +29,7 @@ struct received_event {
 	struct server_event event;
 	uint64_t number; /* in the order in which they came */
 	int64_t at; /* milliseconds since 1970 */
+	bool is_in_pool; /* the backend was */
 	unsigned tries; /* to merge it alone, which failed for good; private to the watch */
 	char text[];
 };
@@ -101,9 +102,10 @@ void live_queue_close(struct live_queue *queue);
 /* Copies the event. Returns false if too many are waiting: in all, or of the account, which may
  * have half of what the other accounts leave, or of the backend, which may have three quarters of
  * what the account's other backends leave of that; but LIVE_QUEUE_SHARE of each, as long as there
- * is room at all. */
+ * is room at all. is_in_pool: whether the backend is in a pool. */
 bool live_queue_add(struct live_queue *queue, const struct id *account, const struct id *backend,
-		    const struct id *room, const struct server_event *event, int64_t at);
+		    bool is_in_pool, const struct id *room, const struct server_event *event,
+		    int64_t at);
 /* Notes that the media server has sent an event, which is not needed. */
 void live_queue_note_contact(struct live_queue *queue, const struct id *account,
 			     const struct id *backend);

@@ -72,6 +72,11 @@ struct live {
 	/* When the session began to close, in steps (live_merge.h); 0 if it does not. Then also
 	 * when the media server's room ended; 0 if that is not known. */
 	int64_t closing, ended;
+	/* Of a room of a pool that was moved (resources/media/placing.h): where it is now, as long
+	 * as nobody of the session was reported there; else zero. And when it was last moved during
+	 * the session; 0 if it was not. Both are not in a dump: there, a room is at `backend`. */
+	struct id moves_to;
+	int64_t moved;
 	struct live_role *roles; /* in the order in which they came, with room for one more */
 	size_t role_count;
 	struct hold *holds; /* resources/live/live_holds.h */
@@ -231,6 +236,11 @@ struct id usage_id(int64_t day);
 int64_t usage_day(const struct id *id);
 #define USAGE_DAY ((int64_t)24 * 60 * 60 * 1000)
 
+/* Returns where the room is: at the media server of its session, or where it was moved to. */
+const struct id *live_backend(const struct live *live);
+/* Notes that the room, if it is in session, was moved to this media server. */
+bool live_note_move(struct call *call, const struct id *room, const struct id *to,
+		    struct fault *fault);
 /* Returns how many people are inside. */
 uint64_t live_peers(const struct live *live);
 /* Returns how many of them have this role. */

@@ -32,7 +32,7 @@
 static void request_survey(struct call *call, const struct live *live)
 {
 	if (call->environment->live_queue != NULL && call->environment->live != LIVE_OFF)
-		live_queue_survey(call->environment->live_queue, &call->account, &live->backend,
+		live_queue_survey(call->environment->live_queue, &call->account, live_backend(live),
 				  &live->stored.id);
 }
 
@@ -596,12 +596,12 @@ bool active_peers_get(struct call *call, struct fault *fault)
 
 	if (!live_find_peer(call, view, call->parameters[1], &peer, fault) ||
 	    !live_view_sees(view, &peer, fault) ||
-	    !live_find_server(call, &view->live.backend, &server, fault) ||
+	    !live_find_server(call, live_backend(&view->live), &server, fault) ||
 	    !call_can_ask(call, fault))
 		return false;
 	server_ask_person(call->arena, &server, call->now / 1000,
 			  id_as_text(call->arena, &view->room.id), peer.identity,
-			  &live_ask_for_oneself(call, &view->live.backend)->asked[0].request);
+			  &live_ask_for_oneself(call, live_backend(&view->live))->asked[0].request);
 	return true;
 }
 
@@ -639,7 +639,7 @@ bool active_peers_settle_get(struct call *call, struct fault *fault)
 	size_t count;
 
 	if (!live_find_peer(call, view, call->parameters[1], &peer, fault) ||
-	    !live_find_server(call, &view->live.backend, &server, fault) ||
+	    !live_find_server(call, live_backend(&view->live), &server, fault) ||
 	    !live_read_peer(call, &call->asking->asked[0], &server, &peer, &person, &tracks, &count,
 			    fault))
 		return false;

@@ -43,7 +43,7 @@ static bool find_to_mute(struct call *call, struct subject *subject, struct faul
 
 	return live_find_peer(call, view, call->parameters[1], &subject->peer, fault) &&
 	       live_may_act(view, mutes(call) ? "mute" : "unmute", fault) &&
-	       live_find_server(call, &view->live.backend, &subject->server, fault) &&
+	       live_find_server(call, live_backend(&view->live), &subject->server, fault) &&
 	       call_can_act(call, subject->server.type, SERVER_MUTE, fault);
 }
 
@@ -55,7 +55,7 @@ bool active_peers_mute(struct call *call, struct fault *fault)
 		return false;
 	server_ask_person(call->arena, &subject.server, call->now / 1000,
 			  id_as_text(call->arena, &call->view->room.id), subject.peer.identity,
-			  &live_ask(call, &call->view->live.backend, 1)->asked[0].request);
+			  &live_ask(call, live_backend(&call->view->live), 1)->asked[0].request);
 	return true;
 }
 
@@ -95,7 +95,7 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");
 
-	asking = live_ask(call, &call->view->live.backend, n);
+	asking = live_ask(call, live_backend(&call->view->live), n);
 	asking->step = STEP_ACT;
 	for (size_t i = 0; i < n; i++)
 		server_mute(call->arena, &subject.server, call->now / 1000,
@@ -305,7 +305,7 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 	if ((group->is_one ? !live_find_peer(call, view, peer_id, &peer, fault)
 			   : !live_find_role(call, &view->room, group->role, &template, fault)) ||
 	    !live_may_act(view, "removeOthers", fault) ||
-	    !live_find_server(call, &view->live.backend, &group->server, fault) ||
+	    !live_find_server(call, live_backend(&view->live), &group->server, fault) ||
 	    !call_can_act(call, group->server.type, SERVER_REMOVE, fault))
 		return false;
 	if (group->is_one ? !add_person(group, &peer) : !add_role(group))
@@ -330,7 +330,7 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 		live_want(call, &view->room.id, ROOM_ENFORCE);
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
-	asking = live_ask(call, &view->live.backend, 2 * group->count);
+	asking = live_ask(call, live_backend(&view->live), 2 * group->count);
 	asking->notes = group->notes;
 	for (size_t i = 0; i < group->count; i++)
 		ask_with_notice(call, &group->server, &group->peers[i], &asking->asked[i],
@@ -526,7 +526,7 @@ bool active_rooms_end(struct call *call, struct fault *fault)
 		return room_disable(call, &view->room.id, fault) && answer_ended(call);
 	}
 	if (!live_may_act(view, "endRoom", fault) ||
-	    !live_find_server(call, &view->live.backend, &server, fault) ||
+	    !live_find_server(call, live_backend(&view->live), &server, fault) ||
 	    !call_can_act(call, server.type, SERVER_END, fault) ||
 	    (locks(call) && !room_disable(call, &view->room.id, fault)) ||
 	    !live_order_end(call, &ending, fault))
@@ -535,7 +535,7 @@ bool active_rooms_end(struct call *call, struct fault *fault)
 	if (!message_ask(call, &message, &is_asked, fault))
 		return false;
 	if (!is_asked)
-		ask_to_end(call, &view->live.backend, &server);
+		ask_to_end(call, live_backend(&view->live), &server);
 	return true;
 }
 

@@ -27,26 +27,34 @@ static bool is_not_there(struct fault *fault)
 
 /* ---- surveys ---- */
 
-static bool find_backend_server(struct call *call, const struct id *id, struct server *server,
-				bool *can_list, struct fault *fault)
+/* A media server that can list people. */
+struct listing_server {
+	bool is_there;
+	bool is_in_pool;
+	struct server server; /* if it is there */
+};
+
+static bool find_listing_server(struct call *call, const struct id *id,
+				struct listing_server *found, struct fault *fault)
 {
 	const struct backend *backend;
 	struct media media;
 
-	*can_list = false;
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
 	backend = media_backend(&media, id);
-	*can_list = backend != NULL && server_can(backend->type, SERVER_LIST);
-	if (*can_list)
-		*server = backend_server(call, backend);
+	found->is_there = backend != NULL && server_can(backend->type, SERVER_LIST);
+	if (!found->is_there)
+		return true;
+	found->is_in_pool = backend->pool.size > 0;
+	found->server = backend_server(call, backend);
 	return true;
 }
 
 /* What a survey has found of the caller. */
 struct found {
 	struct arena *arena; /* of the call */
-	struct server server;
+	struct listing_server at;
 	struct server_person *people; /* the stays with the entry of the caller */
 	size_t count;
 	struct server_room room;
@@ -100,7 +108,7 @@ static void copy_found(struct asking *asking, const struct server_person *people
  * of which others wait for the end. What cannot be read says nothing. */
 static void read_survey(struct call *call, struct asking *asking)
 {
-	const struct server *server = &((struct found *)asking->prepared)->server;
+	const struct server *server = &((struct found *)asking->prepared)->at.server;
 	struct server_verdict people_verdict, rooms_verdict;
 	struct server_person *people;
 	struct server_room *rooms;
@@ -131,16 +139,15 @@ static bool ask_for_caller(struct call *call, const struct id *backend,
 	json_t *names = arena_json(call->arena, json_array());
 	const struct slice room = id_as_text(call->arena, &view->room.id);
 	struct asking *asking;
-	bool can_list;
 
 	found->arena = call->arena;
-	if (!find_backend_server(call, backend, &found->server, &can_list, fault))
+	if (!find_listing_server(call, backend, &found->at, fault))
 		return false;
-	if (!can_list || call->environment->media_client == NULL ||
+	if (!found->at.is_there || call->environment->media_client == NULL ||
 	    call->environment->live == LIVE_OFF)
 		return is_not_there(fault);
 	/* The records do not outlast the transaction. */
-	found->server.url = arena_copy(call->arena, found->server.url);
+	found->at.server.url = arena_copy(call->arena, found->at.server.url);
 	asking = call_ask(call, backend, 2);
 	asking->rank = ASKED_TO_SURVEY;
 	asking->room = view->room.id;
@@ -150,9 +157,9 @@ static bool ask_for_caller(struct call *call, const struct id *backend,
 	asking->prepared = found;
 	asking->began = call->now;
 	array_put(names, json_of_text(room));
-	server_list_people(call->arena, &found->server, call->now / 1000, room,
+	server_list_people(call->arena, &found->at.server, call->now / 1000, room,
 			   &asking->asked[0].request);
-	server_list_rooms(call->arena, &found->server, call->now / 1000, names,
+	server_list_rooms(call->arena, &found->at.server, call->now / 1000, names,
 			  &asking->asked[1].request);
 	return true;
 }
@@ -166,6 +173,7 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 	struct merging merging = {
 		.room = view->room.id,
 		.backend = asking->backend,
+		.is_in_pool = found->at.is_in_pool,
 		.caller = call->app_token->subject.entry,
 	};
 	struct report *reports = arena_zero(call->arena, (found->count + 1) * sizeof *reports);
@@ -245,8 +253,8 @@ static bool find_caller(struct call *call, struct slice room, enum live_sight si
 		    call->app_token->subject.entry.size == 0 || (!is_live && !bearer.has_backend) ||
 		    !is_on_the_way(call))
 			return is_not_there(fault);
-		return ask_for_caller(call, is_live ? &view->live.backend : &bearer.backend, view,
-				      fault);
+		return ask_for_caller(call, is_live ? live_backend(&view->live) : &bearer.backend,
+				      view, fault);
 	}
 	role = template_role_index_ever(&view->template, view->caller.role);
 	if (role < view->template.role_count) {
@@ -399,10 +407,14 @@ bool live_find_peer(struct call *call, const struct live_view *view, struct slic
 bool live_find_server(struct call *call, const struct id *backend, struct server *server,
 		      struct fault *fault)
 {
-	bool can_list;
+	struct listing_server found;
 
-	return find_backend_server(call, backend, server, &can_list, fault) &&
-	       (can_list || fault_set(fault, FAULT_NOT_FOUND, "session not found"));
+	if (!find_listing_server(call, backend, &found, fault))
+		return false;
+	if (!found.is_there)
+		return fault_set(fault, FAULT_NOT_FOUND, "session not found");
+	*server = found.server;
+	return true;
 }
 
 bool live_read_peer(struct call *call, const struct asked *asked, const struct server *server,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_caller.h"
@@ -564,7 +565,7 @@ static bool find_actions(struct enforcing *enforcing, const char **reason, struc
 		enforcement->word = entry_rules[ENTRY_ROOM_DELETED].word;
 		return revocation_has_room(call, &enforcement->room, &enforcement->ends, fault);
 	}
-	enforcement->backend = enforcing->live.backend;
+	enforcement->backend = *live_backend(&enforcing->live);
 	if (enforcing->live.closing != 0) {
 		enforcement->is_whole = true;
 		return true;
@@ -581,6 +582,12 @@ static bool find_actions(struct enforcing *enforcing, const char **reason, struc
 		enforcement->ends = enforcement->is_whole = true;
 		enforcement->word = broken->word;
 		*reason = broken->logged;
+		return true;
+	}
+
+	/* Nobody has come to where the room was moved to, and where it was, it is ended. */
+	if (id_compare(&enforcing->live.moves_to, &kind_only_id) != 0) {
+		enforcement->is_whole = true;
 		return true;
 	}
 

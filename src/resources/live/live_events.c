@@ -32,6 +32,7 @@ static const char *const reasons[LEAVE_CAUSES] = {
 	[LEAVE_BANNED] = "peer kicked",
 	[LEAVE_FULL] = "peer kicked",
 	[LEAVE_NOT_ADMITTED] = "peer kicked",
+	[LEAVE_MOVED] = "server removed peer",
 };
 
 /* ---- settings ---- */

@@ -118,7 +118,7 @@ static bool find_lowering(struct call *call, struct template_record *template,
 
 	return (role.data == NULL || live_find_role(call, &view->room, role, template, fault)) &&
 	       live_may_act(view, "mute", fault) &&
-	       live_find_server(call, &view->live.backend, server, fault) &&
+	       live_find_server(call, live_backend(&view->live), server, fault) &&
 	       call_can_act(call, server->type, SERVER_ROLE, fault);
 }
 
@@ -133,7 +133,7 @@ bool active_rooms_lower_hands(struct call *call, struct fault *fault)
 	/* The records do not outlast the transaction. */
 	hands->server.url = arena_copy(call->arena, hands->server.url);
 	hands->first = FAULT_INITIAL;
-	asking = live_ask(call, &call->view->live.backend, 1);
+	asking = live_ask(call, live_backend(&call->view->live), 1);
 	asking->prepare = read_people;
 	asking->prepared = hands;
 	server_list_people(call->arena, &hands->server, call->now / 1000, call->parameters[0],

@@ -18,6 +18,7 @@
 #include "resources/stored/revocations.h"
 #include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
+#include "resources/media/placing.h"
 #include "resources/stored/code_record.h"
 #include "resources/stored/door_record.h"
 #include "resources/stored/media_record.h"
@@ -45,6 +46,9 @@
  * are gone. */
 #define RESTART_STAYS_MOST 10000
 #define RESTART_ENDED_MOST 1000
+/* Stays at the former media server that one transaction ends once people are where the room was
+ * moved to. */
+#define MOVED_AT_ONCE 256
 /* Different days that one merge counts for. */
 #define DAYS_MOST 4
 /* How long usage is kept, in days, and how many old days are removed with a new one. */
@@ -61,6 +65,7 @@ enum session_match {
 	SESSION_SAME, /* the media server's room is that of the session */
 	SESSION_NEWER, /* it was made after that of the session */
 	SESSION_OLDER,
+	SESSION_BEFORE, /* it is where the session goes on; that is still at the former backend */
 	SESSION_NONE, /* no session is open */
 	SESSION_MATCHES
 };
@@ -70,6 +75,7 @@ enum act {
 	ADD, /* a new peer of the session */
 	OPEN, /* a new session with this peer */
 	REPLACE, /* close the session, then OPEN; or go on with it (session_continues) */
+	MOVE, /* go on with the session at this backend */
 	UPDATE, /* name and metadata */
 	LEAVE,
 	ADD_LEFT, /* a peer that joined and left */
@@ -78,37 +84,37 @@ enum act {
 	NOTIFY /* webhooks, and nothing else */
 };
 
-/* A stay is gone if surveys did not find it any more. A late event that says that it joined is
- * ignored; if a survey finds it, it is a new peer. */
+/* A stay is gone if surveys did not find it any more, or it was where the room was before it was
+ * moved. A late event that says that it joined is ignored; if a survey finds it, it is a new peer. */
 /* clang-format off */
 static const enum act acts[REPORT_TYPES][STAY_STATES][SESSION_MATCHES] = {
 	[REPORT_JOINED] = {
-		/*                 SAME    NEWER    OLDER     NONE */
-		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   OPEN },
-		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE },
-		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE },
-		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
+		/*                 SAME    NEWER    OLDER     BEFORE  NONE */
+		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   MOVE,   OPEN },
+		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE, IGNORE },
+		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE, IGNORE },
+		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE, IGNORE },
 	},
 	[REPORT_LISTED] = {
-		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   OPEN },
-		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE },
-		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE },
-		[STAY_GONE]    = { ADD,    REPLACE, IGNORE,   OPEN },
+		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   MOVE,   OPEN },
+		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE, IGNORE },
+		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE, IGNORE },
+		[STAY_GONE]    = { ADD,    REPLACE, IGNORE,   MOVE,   OPEN },
 	},
 	[REPORT_LEFT] = {
-		[STAY_UNKNOWN] = { ADD_LEFT, IGNORE, ADD_LATE, ADD_LATE },
-		[STAY_INSIDE]  = { LEAVE,  LEAVE,   LEAVE,    IGNORE },
-		[STAY_LEFT]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
-		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
+		[STAY_UNKNOWN] = { ADD_LEFT, IGNORE, ADD_LATE, IGNORE, ADD_LATE },
+		[STAY_INSIDE]  = { LEAVE,  LEAVE,   LEAVE,    IGNORE, IGNORE },
+		[STAY_LEFT]    = { IGNORE, IGNORE,  IGNORE,   IGNORE, IGNORE },
+		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE, IGNORE },
 	},
 	[REPORT_ENDED] = {
-		[STAY_UNKNOWN] = { CLOSE,  IGNORE,  IGNORE,   IGNORE },
+		[STAY_UNKNOWN] = { CLOSE,  IGNORE,  IGNORE,   IGNORE, IGNORE },
 	},
 	[REPORT_NOT_CONNECTED] = {
-		[STAY_UNKNOWN] = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
-		[STAY_INSIDE]  = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
-		[STAY_LEFT]    = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
-		[STAY_GONE]    = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
+		[STAY_UNKNOWN] = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY, NOTIFY },
+		[STAY_INSIDE]  = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY, NOTIFY },
+		[STAY_LEFT]    = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY, NOTIFY },
+		[STAY_GONE]    = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY, NOTIFY },
 	},
 };
 /* clang-format on */
@@ -132,6 +138,7 @@ struct room_merge {
 	bool is_loaded;
 	bool is_changed; /* `live` must be stored */
 	bool has_restarted; /* the media server has; `live` has its new room */
+	bool is_before; /* the session is to go on at the backend that reports (SESSION_BEFORE) */
 	bool has_renamed; /* people besides the one whom the report is about (names_take) */
 	struct template_record template; /* set if `rights` is */
 	unsigned *rights; /* of its roles; 0 of those that are not known yet; NULL: not loaded */
@@ -331,7 +338,7 @@ static bool find_stay(struct room_merge *merge, const struct server_person *pers
 		stay->peer = peer;
 		if (peer.is_inside)
 			stay->state = STAY_INSIDE;
-		else if (peer.cause == LEAVE_UNSEEN)
+		else if (peer.cause == LEAVE_UNSEEN || peer.cause == LEAVE_MOVED)
 			stay->state = STAY_GONE;
 		else
 			stay->state = STAY_LEFT;
@@ -707,6 +714,30 @@ bool session_remove(struct call *call, const struct session *session, struct fau
 	       store_remove(call->transaction, &kind_session, &session->stored, fault);
 }
 
+/* Returns whether the room was moved, and nobody has come to where it is now. */
+static bool is_moved(const struct live *live)
+{
+	return id_compare(&live->moves_to, &kind_only_id) != 0;
+}
+
+/* Those who are inside where the room was before do not count. */
+static bool is_empty(const struct live *live)
+{
+	return is_moved(live) || live_peers(live) == 0;
+}
+
+/* Returns since when the room is empty, or moved. */
+static int64_t empty_since(const struct live *live)
+{
+	return is_moved(live) ? live->moved : later(live->left, live->moved);
+}
+
+/* Returns whether people may still come back from a media server that has died. */
+static bool left_unseen(const struct live *live)
+{
+	return live->left_unseen || (live->moved != 0 && live->moved >= live->left);
+}
+
 /* Notes that the session closes: from now on it can be closed in steps, whatever comes between.
  * ended: when the media server's room ended; 0 if that is not known. */
 static bool begin_closing(struct room_merge *merge, int64_t ended, struct fault *fault)
@@ -757,7 +788,10 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 							    seen + LIVE_SEEN_LATELY >= ended);
 
 			if (!end_stay(merge, peer, is_seen ? ended : seen,
-				      is_seen ? LEAVE_ENDED : LEAVE_UNSEEN, fault))
+				      is_seen		       ? LEAVE_ENDED
+				      : is_moved(&merge->live) ? LEAVE_MOVED
+							       : LEAVE_UNSEEN,
+				      fault))
 				return false;
 		}
 		merge->ended += page.count;
@@ -1032,6 +1066,90 @@ static bool replace_session(struct room_merge *merge, const struct report *repor
 	return add_inside(merge, report, stay, fault);
 }
 
+/* ---- a room that was moved ---- */
+
+/* Goes on with the session at this backend. First those leave who were inside at the former one: as
+ * many as one transaction ends. Whoever was not among them is reported again. */
+static bool move_session(struct room_merge *merge, const struct report *report, struct stay *stay,
+			 struct fault *fault)
+{
+	struct peer_page page = { .side = STORE_ON, .most = MOVED_AT_ONCE };
+	struct live *live = &merge->live;
+
+	if (!find_session(merge, fault) || !peers_read(merge->call, &live->session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!end_stay(merge, &page.peers[i], last_seen(merge, &page.peers[i]), LEAVE_MOVED,
+			      fault))
+			return false;
+	}
+	merge->merging->is_moving = page.count == page.most;
+	if (merge->merging->is_moving)
+		return true;
+	merge->session.backend = live->backend = merge->merging->backend;
+	merge->session.server_room = text_cut(report->room.id, LIVE_ID_MOST);
+	live->server_room = merge->session.server_room;
+	live->server_created = report->room.created;
+	live->moves_to = kind_only_id;
+	merge->is_before = false;
+	merge->has_restarted = merge->is_changed = true;
+	return add_inside(merge, report, stay, fault);
+}
+
+/* Returns whether the place holds in which a room without a session was placed: its backend is one
+ * of the pool that the room uses now. */
+static bool place_is_followed(struct room_merge *merge, const struct place *place, bool *is,
+			      struct fault *fault)
+{
+	const struct backend *backend;
+	struct media_target target;
+	struct media media;
+
+	*is = place_holds(merge->call, place, false);
+	if (!*is)
+		return true;
+	if (!find_template(merge, fault) || !media_load(merge->call, STORE_TO_SHOW, &media, fault))
+		return false;
+	target = media_target_of(&media, &merge->template);
+	backend = media_backend(&media, &place->backend);
+	*is = backend != NULL && target.pool.data != NULL &&
+	      slice_equal(backend->pool, target.pool);
+	return true;
+}
+
+/* Finds out whether the room is at the backend that reports. */
+static bool find_whether_stray(struct room_merge *merge, bool *is_stray, struct fault *fault)
+{
+	struct merging *merging = merge->merging;
+	const struct live *live = &merge->live;
+	const struct id *backend = &merging->backend;
+	struct place place;
+
+	*is_stray = false;
+	if (is_open(merge) && id_compare(live_backend(live), backend) == 0) {
+		merge->is_before = id_compare(&live->backend, backend) != 0;
+		return true;
+	}
+	if (!merging->is_in_pool)
+		return true;
+	if (!place_load(merge->call, &merging->room, STORE_TO_SHOW, &place, fault))
+		return false;
+	if (is_open(merge)) {
+		/* Two may have placed it, and somebody have come, at once. */
+		merge->is_before = !is_moved(live) && place.stored.value.data != NULL &&
+				   id_compare(&place.backend, backend) == 0;
+		*is_stray = !merge->is_before;
+		return true;
+	}
+	if (place.stored.value.data == NULL || id_compare(&place.backend, backend) == 0)
+		return true;
+	if (place.reason != MOVE_NONE && id_compare(&place.former, backend) == 0) {
+		*is_stray = true;
+		return true;
+	}
+	return !merge->has_room || place_is_followed(merge, &place, is_stray, fault);
+}
+
 /* Adds a peer that is reported only now that it has left. */
 static bool add_left(struct room_merge *merge, struct session *session, const struct report *report,
 		     const struct stay *stay, struct fault *fault)
@@ -1153,6 +1271,8 @@ static enum session_match match_of(const struct room_merge *merge, const struct 
 
 	if (!is_open(merge))
 		return SESSION_NONE;
+	if (merge->is_before)
+		return SESSION_BEFORE;
 	/* Inside another room, or in the session that an earlier report closed. */
 	if (stay->state == STAY_INSIDE &&
 	    id_compare(&stay->peer.stored.parent, &live->session) != 0)
@@ -1202,15 +1322,17 @@ static bool merge_one(struct room_merge *merge, const struct report *report, str
 	bool has;
 
 	/* Reports of a deleted room only close what is open. */
-	if (!merge->has_room && (act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE))
+	if (!merge->has_room &&
+	    (act == ADD || act == OPEN || act == MOVE || act == ADD_LEFT || act == ADD_LATE))
 		act = IGNORE;
 	/* Only a survey that lists somebody new needs to know which room it is about. */
 	if (report->type == REPORT_LISTED && report->room.id.data == NULL &&
-	    (act == ADD || act == OPEN || act == REPLACE)) {
+	    (act == ADD || act == OPEN || act == REPLACE || act == MOVE)) {
 		merge->merging->needs_room = true;
 		return true;
 	}
-	if ((act == ADD || act == OPEN || act == REPLACE || act == ADD_LEFT || act == ADD_LATE) &&
+	if ((act == ADD || act == OPEN || act == REPLACE || act == MOVE || act == ADD_LEFT ||
+	     act == ADD_LATE) &&
 	    merge->has_room) {
 		if (!has_place(merge, report, &has, fault))
 			return false;
@@ -1218,7 +1340,7 @@ static bool merge_one(struct room_merge *merge, const struct report *report, str
 			return true;
 	}
 	merge->merging->needs_survey = merge->merging->needs_survey || act == REPLACE ||
-				       act == ADD_LEFT ||
+				       act == MOVE || act == ADD_LEFT ||
 				       (report->type == REPORT_JOINED && stay->state == STAY_GONE);
 	switch (act) {
 	case IGNORE:
@@ -1227,6 +1349,8 @@ static bool merge_one(struct room_merge *merge, const struct report *report, str
 		return add_inside(merge, report, stay, fault);
 	case REPLACE:
 		return replace_session(merge, report, stay, fault);
+	case MOVE:
+		return move_session(merge, report, stay, fault);
 	case OPEN:
 		return open_session(merge, report, stay, fault);
 	case UPDATE:
@@ -1416,10 +1540,11 @@ static bool step_new(struct room_merge *merge, struct survey_steps *steps, size_
 		if (!merge_one(merge, listed->report, &stay, fault))
 			return false;
 		/* What has to be known first, is asked for, or done. */
-		if (merge->merging->needs_room || merge->live.closing != 0)
+		if (merge->merging->needs_room || merge->live.closing != 0 ||
+		    merge->merging->is_moving)
 			break;
 	}
-	if (n < most && merge->live.closing == 0)
+	if (n < most && merge->live.closing == 0 && !merge->merging->is_moving)
 		steps->at.phase = LISTED_DONE;
 	return true;
 }
@@ -1440,19 +1565,24 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 		steps->at.session = merge->live.session;
 		/* A survey that is older than the last one misses nobody. */
 		steps->at.misses = merging->surveyed > merge->live.surveyed;
+		/* Those inside by the records are where the room was before. */
+		if (merge->is_before)
+			steps->at.phase = LISTED_NEW;
 	}
 	do {
 		if (steps->at.phase == LISTED_INSIDE
 			    ? !step_inside(merge, steps, INSIDE_IN_STEP, fault)
 			    : !step_new(merge, steps, is_whole ? SIZE_MAX : LISTED_IN_STEP, fault))
 			return false;
-	} while (is_whole && steps->at.phase != LISTED_DONE && merge->live.closing == 0);
+	} while (is_whole && steps->at.phase != LISTED_DONE && merge->live.closing == 0 &&
+		 !merging->is_moving);
 	steps->at.has_restarted = steps->at.has_restarted || merge->has_restarted;
 	/* Those who were inside another session have left it. */
 	if (merge->has_restarted || id_compare(&merge->live.session, &steps->at.session) != 0)
 		merging->needs_second_survey = false;
 	/* After a restart, the next survey finds those who are missing. */
-	if (steps->at.phase != LISTED_DONE || !is_open(merge) || steps->at.has_restarted)
+	if (steps->at.phase != LISTED_DONE || !is_open(merge) || steps->at.has_restarted ||
+	    merge->is_before)
 		return true;
 	merge->live.surveyed = later(merge->live.surveyed, merging->surveyed);
 	merge->is_changed = true;
@@ -1501,8 +1631,11 @@ static void set_results(struct room_merge *merge)
 	merging->is_live = is_open(merge);
 	merging->is_closing = merge->live.closing != 0;
 	merging->inside = merging->is_live ? live_peers(&merge->live) : 0;
-	merging->left_unseen = merging->is_live && merge->live.left_unseen;
-	merging->empty_since = merging->is_live && merging->inside == 0 ? merge->live.left : 0;
+	merging->left_unseen = merging->is_live && left_unseen(&merge->live);
+	merging->at = *live_backend(&merge->live);
+	merging->empty_since = merging->is_live && is_empty(&merge->live)
+				       ? empty_since(&merge->live)
+				       : 0;
 }
 
 static bool end_merge(struct room_merge *merge, struct fault *fault)
@@ -1535,7 +1668,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	merging->needs_room = merging->needs_survey = merging->needs_second_survey = false;
 	merging->failed = NULL;
 	merging->merged = 0;
-	merging->is_over = false;
+	merging->is_over = merging->is_moving = merging->is_stray = false;
 	merging->enforces = merging->is_survey ? ENFORCE_ALL : ENFORCE_NOTHING;
 	if (!begin_merge(&merge, call, merging, fault))
 		return false;
@@ -1544,8 +1677,12 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	if (merge.live.closing != 0)
 		return end_merge(&merge, fault);
 	set_results(&merge);
-	/* A room that is in session belongs to the media server that reported it. */
-	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0) {
+	if (!find_whether_stray(&merge, &merging->is_stray, fault))
+		return false;
+	/* A room that is in session belongs to the media server that reported it, or to the one to
+	 * which it was moved. */
+	if (merging->is_stray || (merging->is_live && !merge.is_before &&
+				  id_compare(&merging->at, &merging->backend) != 0)) {
 		skip_rest(merging);
 		return true;
 	}
@@ -1573,7 +1710,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 			merge.live.received = call->now;
 		/* What closes the session is merged again once it has closed, and changes nothing
 		 * then, or opens the next one. */
-		if (merge.live.closing != 0)
+		if (merge.live.closing != 0 || merging->is_moving)
 			break;
 		merging->merged++;
 	}
@@ -1745,6 +1882,22 @@ struct closing {
 	bool is_closed, is_closing; /* results */
 };
 
+/* The media server is deleted at which the session of a room was that was moved: it goes on at the
+ * new one, as after a restart of it. */
+static bool leave_backend(struct room_merge *merge, struct fault *fault)
+{
+	struct live *live = &merge->live;
+
+	if (!find_session(merge, fault))
+		return false;
+	merge->session.backend = live->backend = live->moves_to;
+	merge->session.server_room = live->server_room = SLICE("");
+	live->server_created = 0;
+	live->moves_to = kind_only_id;
+	merge->is_changed = true;
+	return true;
+}
+
 /* Finds out whether the room's session is to be closed. */
 static bool is_to_be_closed(struct room_merge *merge, const struct closing *closing, bool *is,
 			    struct fault *fault)
@@ -1757,17 +1910,19 @@ static bool is_to_be_closed(struct room_merge *merge, const struct closing *clos
 		return true;
 	switch (closing->reason) {
 	case CLOSING_EMPTY:
-		*is = live_peers(live) == 0 &&
-		      live->left <=
-			      merge->call->now - live_grace(live->left_unseen, closing->grace);
+		*is = is_empty(live) &&
+		      empty_since(live) <=
+			      merge->call->now - live_grace(left_unseen(live), closing->grace);
 		break;
 	case CLOSING_BACKEND:
-		*is = id_compare(&live->backend, closing->backend) == 0;
+		*is = id_compare(live_backend(live), closing->backend) == 0;
+		if (!*is && id_compare(&live->backend, closing->backend) == 0)
+			return leave_backend(merge, fault);
 		break;
 	case CLOSING_GONE:
 		if (!media_load(merge->call, STORE_TO_SHOW, &media, fault))
 			return false;
-		*is = media_backend(&media, &live->backend) == NULL;
+		*is = media_backend(&media, live_backend(live)) == NULL;
 		break;
 	case CLOSING_BEGUN:
 		break;
@@ -1788,7 +1943,7 @@ static bool close_room_session(struct call *call, const struct id *room, struct 
 		return false;
 	closing->is_closed = merge.live.stored.value.data == NULL;
 	if (!is)
-		return true;
+		return !merge.is_changed || end_merge(&merge, fault);
 	merge.ended = *ended;
 	if (!begin_closing(&merge, 0, fault) ||
 	    (!closing->only_begins && !close_on(&merge, fault)) || !end_merge(&merge, fault))

@@ -75,7 +75,7 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
 	*is_asked = all.count > 0;
 	if (!*is_asked)
 		return true;
-	asking = call_ask(call, &live->backend, all.count);
+	asking = call_ask(call, live_backend(live), all.count);
 	asking->room = message->view->room.id;
 	asking->step = message->step;
 	if (call->app_token != NULL)
@@ -140,7 +140,7 @@ static bool open_notified_room(struct call *call, const struct id *room,
 	if (!*is_there)
 		return true;
 	if (!template_load(call, &notified->view.room.template_id, &notified->template, fault) ||
-	    !live_find_server(call, &notified->view.live.backend, &notified->server, fault))
+	    !live_find_server(call, live_backend(&notified->view.live), &notified->server, fault))
 		return false;
 	*is_there = server_can(notified->server.type, SERVER_MESSAGE);
 	notified->message = (struct message){
@@ -299,7 +299,7 @@ static bool find_addressees(struct call *call, struct addressees *to, struct fau
 		return false;
 	return (to->is_for_one || to->role.data == NULL ||
 		live_find_role(call, &view->room, to->role, &template, fault)) &&
-	       live_find_server(call, &view->live.backend, &to->server, fault) &&
+	       live_find_server(call, live_backend(&view->live), &to->server, fault) &&
 	       call_can_act(call, to->server.type, SERVER_MESSAGE, fault);
 }
 
@@ -337,7 +337,7 @@ bool active_rooms_send_message(struct call *call, struct fault *fault)
 		return send_to(call, &to, fault);
 	server_ask_person(call->arena, &to.server, call->now / 1000,
 			  id_as_text(call->arena, &call->view->room.id), to.peer.identity,
-			  &live_ask(call, &call->view->live.backend, 1)->asked[0].request);
+			  &live_ask(call, live_backend(&call->view->live), 1)->asked[0].request);
 	return true;
 }
 

@@ -184,14 +184,14 @@ bool active_rooms_mute(struct call *call, struct fault *fault)
 	if ((role.data != NULL ? !live_find_role(call, &view->room, role, &template, fault)
 			       : !template_load(call, &view->room.template_id, &template, fault)) ||
 	    !live_may_act(view, "mute", fault) ||
-	    !live_find_server(call, &view->live.backend, &muting->server, fault) ||
+	    !live_find_server(call, live_backend(&view->live), &muting->server, fault) ||
 	    !call_can_act(call, muting->server.type, SERVER_MUTE, fault) ||
 	    (muting->has_hold && (!call_can_act(call, muting->server.type, SERVER_ROLE, fault) ||
 				  !change_holds(call, muting, &template, fault))))
 		return false;
 	/* The records do not outlast the transaction. */
 	muting->server.url = arena_copy(call->arena, muting->server.url);
-	asking = live_ask(call, &view->live.backend, 1);
+	asking = live_ask(call, live_backend(&view->live), 1);
 	asking->prepare = read_list;
 	asking->prepared = muting;
 	asking->waits_until = muting->until;

@@ -227,13 +227,15 @@ static struct received_event *copy_event(const struct server_event *event)
 }
 
 bool live_queue_add(struct live_queue *queue, const struct id *account, const struct id *backend,
-		    const struct id *room, const struct server_event *event, int64_t at)
+		    bool is_in_pool, const struct id *room, const struct server_event *event,
+		    int64_t at)
 {
 	struct received_event *received = copy_event(event);
 	bool is_taken;
 
 	received->account = *account;
 	received->backend = *backend;
+	received->is_in_pool = is_in_pool;
 	received->room = *room;
 	received->at = at;
 	pthread_mutex_lock(&queue->lock);

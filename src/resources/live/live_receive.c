@@ -73,7 +73,8 @@ bool live_receive(struct call *call, struct fault *fault)
 		server_rooms_remove(
 			call->environment->server_rooms,
 			&(const struct server_room_key){ call->account, backend->id, room });
-	if (live_queue_add(queue, &call->account, &backend->id, &room, &event, now))
+	if (live_queue_add(queue, &call->account, &backend->id, backend->pool.size > 0, &room,
+			   &event, now))
 		return call_answer_nothing(call);
 	fault_set(fault, FAULT_SERVER_BUSY, "Too many events are waiting");
 	fault->retry_after = RETRY_AFTER;

@@ -110,8 +110,8 @@ static struct asking *update_ask(struct call *call, const struct update *update)
 {
 	const struct live_view *view = update->view;
 	return is_of_oneself(update) && !changes_role(update) && call_member(call, "door") == NULL
-		       ? live_ask_for_oneself(call, &view->live.backend)
-		       : live_ask(call, &view->live.backend, 1);
+		       ? live_ask_for_oneself(call, live_backend(&view->live))
+		       : live_ask(call, live_backend(&view->live), 1);
 }
 
 /* Everybody may raise and lower their own hand; a moderator may lower others'. */
@@ -200,7 +200,7 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 		return fault_set(fault, FAULT_FORBIDDEN, "The name is fixed");
 	if (!may_set_hand(call, update, fault) || !find_consent(call, update, fault))
 		return false;
-	return live_find_server(call, &view->live.backend, &update->server, fault) &&
+	return live_find_server(call, live_backend(&view->live), &update->server, fault) &&
 	       call_can_act(call, update->server.type, SERVER_ROLE, fault);
 }
 

@@ -232,7 +232,7 @@ bool recording_check_server(struct call *call, const struct recorded_room *in, s
 
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
-	backend = is_live ? media_backend(&media, &in->live->backend)
+	backend = is_live ? media_backend(&media, live_backend(in->live))
 			  : media_backend_of(&media, in->template);
 	return (backend != NULL && backend->type == BACKEND_LIVEKIT) ||
 	       fault_set(fault, FAULT_CONFLICT, "This media server's calls cannot be recorded");

@@ -16,6 +16,7 @@ const char *const leave_cause_names[LEAVE_CAUSES] = {
 	[LEAVE_MEDIA] = "media",     [LEAVE_SERVER] = "server",
 	[LEAVE_UNSEEN] = "unseen",   [LEAVE_BANNED] = "banned",
 	[LEAVE_FULL] = "full",	     [LEAVE_NOT_ADMITTED] = "not_admitted",
+	[LEAVE_MOVED] = "moved",
 };
 
 static const char *const name_origin_names[NAME_ORIGINS] = {
@@ -70,12 +71,14 @@ static const struct member live_members[] = {
 	{ "locked", AS_BOOLEAN, SINCE(3), MARKED(MEMBER_DERIVED), AT(struct live, is_locked) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
+	{ "moves_to_id", AS_ID, SINCE(4), MARKED(MEMBER_DERIVED), AT(struct live, moves_to) },
+	{ "moved_at", AS_TIME, SINCE(4), MARKED(MEMBER_DERIVED), AT(struct live, moved) },
 	{ "holds", AS_LIST(struct live, hold_count, HOLDS_MOST, hold_table), SINCE(3),
 	  MARKED(MEMBER_ABSENT), AT(struct live, holds) },
 };
 const struct record_table live_table = {
 	RECORD(struct live, live_members, 1, &kind_live),
-	VERSION(3),
+	VERSION(4),
 };
 
 static const struct member session_members[] = {
@@ -332,6 +335,26 @@ int64_t usage_day(const struct id *id)
 }
 
 /* ---- reading ---- */
+
+const struct id *live_backend(const struct live *live)
+{
+	return id_compare(&live->moves_to, &kind_only_id) != 0 ? &live->moves_to : &live->backend;
+}
+
+/* A session that goes back to where its people still are goes on there. */
+bool live_note_move(struct call *call, const struct id *room, const struct id *to,
+		    struct fault *fault)
+{
+	struct live live;
+
+	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault))
+		return false;
+	if (live.stored.value.data == NULL || id_compare(live_backend(&live), to) == 0)
+		return true;
+	live.moves_to = id_compare(&live.backend, to) == 0 ? kind_only_id : *to;
+	live.moved = call->now;
+	return record_put(&live_table, call->transaction, &live, fault);
+}
 
 uint64_t live_peers(const struct live *live)
 {

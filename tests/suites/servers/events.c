@@ -26,7 +26,7 @@ static size_t fill_queue(const struct id *account, const struct id *id)
 
 	event.room = (struct server_room){ .name = SLICE("x"), .id = SLICE("RM_1") };
 	event.person = (struct server_person){ .stay = SLICE("PA_1") };
-	while (live_queue_add(stand.environment.live_queue, account, id, id, &event, 1))
+	while (live_queue_add(stand.environment.live_queue, account, id, false, id, &event, 1))
 		n++;
 	return n;
 }
