@@ -103,7 +103,9 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 
 		while (store_next(&walk, &record) &&
 		       record_read(&live_table, arena, &record, &live, &fault)) {
-			room = watched_room_of(watch, account, &live.backend, &record.id);
+			const struct id *backend = live_backend(&live);
+
+			room = watched_room_of(watch, account, backend, &record.id);
 			room->is_live = true;
 			room_want(room, wants & ~(unsigned)ROOM_CLOSE);
 			/* If it is of their role. */
@@ -114,7 +116,7 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 			/* A session that has begun to close goes on; the session of a deleted
 			 * backend closes. */
 			room->closes = room->closes || live.closing != 0 ||
-				       watched_backend_of(watch, account, &live.backend) == NULL;
+				       watched_backend_of(watch, account, backend) == NULL;
 		}
 		run.is_done = fault.kind == FAULT_NONE;
 	}

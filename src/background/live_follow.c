@@ -18,7 +18,7 @@
 #include "resources/live/live_merge.h"
 #include "resources/live/server_rooms.h"
 #include "resources/stored/revocations.h"
-#include "resources/media/backend_health.h"
+#include "resources/media/placing.h"
 #include "resources/backends/backends.h"
 
 /* Milliseconds: between two surveys of a backend, and of one that never answered; of a room that is
@@ -64,7 +64,7 @@ static void room_take(struct live_watch *watch, struct watched_room *room,
 		room->overdue = 0;
 	}
 	if (merging->is_live)
-		room->backend = merging->backend;
+		room->backend = merging->at;
 	if (merging->needs_survey)
 		watched_survey_soon(room, now);
 	if (merging->needs_second_survey)
@@ -184,6 +184,7 @@ static bool merge_batch(struct call *call, struct event_batch *batch, struct fau
 	batch->merging = (struct merging){
 		.room = batch->received[0]->room,
 		.backend = batch->received[0]->backend,
+		.is_in_pool = batch->received[0]->is_in_pool,
 		.reports = reports,
 		.count = batch->count,
 	};
@@ -243,6 +244,25 @@ static void set_aside(struct live_watch *watch, struct arena *arena,
 	arena_reset(arena);
 }
 
+/* The room is elsewhere: whoever has come here has to leave. Where somebody leaves, the room may be
+ * empty now. */
+static void note_stray(struct live_watch *watch, const struct event_batch *batch)
+{
+	const struct received_event *first = batch->received[0];
+	bool has_come = false;
+	struct watched_stray *stray;
+
+	for (size_t i = 0; i < batch->count; i++)
+		has_come = has_come || batch->received[i]->event.type == SERVER_JOINED;
+	stray = has_come
+			? watched_stray_of(watch, &first->account, &first->backend, &first->room)
+			: watched_find_stray(watch, &first->account, &first->backend, &first->room);
+	if (stray != NULL && (has_come || stray->act_at != INT64_MAX))
+		stray->act_at = clock_monotonic();
+	if (has_come)
+		stray->is_empty = false;
+}
+
 /* Merges events of one room. Returns how many of them, the first ones, are done with; the others
  * must be merged later. */
 static size_t take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
@@ -271,6 +291,9 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 		return 1;
 	}
 
+	if (batch->merging.is_stray)
+		note_stray(watch, batch);
+	watch->is_behind = watch->is_behind || batch->merging.is_moving;
 	room = watched_find_room(watch, &account, &first->room);
 	if (room == NULL && (batch->merging.is_live || batch->merging.needs_survey ||
 			     batch->merging.is_over || batch->merging.enforces != ENFORCE_NOTHING))
@@ -390,6 +413,7 @@ struct survey {
 	struct asking asking;
 	struct asked asked;
 	struct server server;
+	bool is_in_pool; /* the backend */
 	bool is_of_room; /* else the list of all rooms */
 	struct id room;
 	int64_t sent; /* when the rooms, or the people, were asked for: milliseconds since 1970 */
@@ -449,16 +473,16 @@ static bool may_ask(struct live_watch *watch, const struct id *account, bool is_
 	return !is_large || !watched_account_of(watch, account)->has_large;
 }
 
-static bool survey_find_backend(struct call *call, struct survey *survey, struct backend **backend,
-				struct fault *fault)
+static bool survey_find_backend(struct call *call, struct survey *survey, struct media *media,
+				struct backend **backend, struct fault *fault)
 {
-	struct media media;
-
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+	if (!media_load(call, STORE_TO_SHOW, media, fault))
 		return false;
-	*backend = media_backend(&media, &survey->asking.backend);
-	if (*backend != NULL)
-		survey->server = backend_server(call, *backend);
+	*backend = media_backend(media, &survey->asking.backend);
+	if (*backend == NULL)
+		return true;
+	survey->server = backend_server(call, *backend);
+	survey->is_in_pool = (*backend)->pool.size > 0;
 	return true;
 }
 
@@ -472,6 +496,7 @@ struct room_listing {
 	/* It answered when it was last asked, or ever, perhaps an earlier process. */
 	bool was_up, has_answered;
 	bool surveys; /* rooms in session are surveyed */
+	bool is_in_pool, has_load;
 	size_t live_count;
 };
 
@@ -492,7 +517,7 @@ static bool find_live(struct call *call, struct room_listing *listing, struct fa
 		if (!record_read(&live_table, listing->survey->pending.arena, &record, &live,
 				 fault))
 			return false;
-		if (id_compare(&live.backend, &asking->backend) != 0)
+		if (id_compare(live_backend(&live), &asking->backend) != 0)
 			continue;
 		listing->live_count++;
 		room = watched_room_of(watch, &asking->account, &asking->backend, &record.id);
@@ -506,15 +531,29 @@ static bool find_live(struct call *call, struct room_listing *listing, struct fa
 	return fault->kind == FAULT_NONE;
 }
 
+/* Returns whether rooms are placed at a pool: a template names it, or the default is in it. */
+static bool pool_is_used(const struct media *media, struct slice pool)
+{
+	const struct backend *standard = media_default_backend(media);
+
+	for (size_t i = 0; i < media->pool_count; i++) {
+		if (slice_equal(media->pools[i].name, pool) && media->pools[i].uses > 0)
+			return true;
+	}
+	return backend_is_in(standard, pool);
+}
+
 static bool prepare_list(struct call *call, struct room_listing *listing, struct fault *fault)
 {
 	struct survey *survey = listing->survey;
 	struct backend_healths healths;
 	const struct backend_health *health;
 	struct backend *backend;
+	struct media media;
 
-	listing->is_wanted = false;
-	if (!find_live(call, listing, fault) || !survey_find_backend(call, survey, &backend, fault))
+	listing->is_wanted = listing->is_in_pool = listing->has_load = false;
+	if (!find_live(call, listing, fault) ||
+	    !survey_find_backend(call, survey, &media, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return true;
@@ -523,7 +562,10 @@ static bool prepare_list(struct call *call, struct room_listing *listing, struct
 	health = backend_health_of(&healths, &survey->asking.backend);
 	listing->was_up = health != NULL && health->is_up;
 	listing->has_answered = backend_has_answered(&healths, &survey->asking.backend);
-	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->live_count > 0;
+	listing->is_in_pool = backend->pool.size > 0;
+	listing->has_load = listing->is_in_pool || backend->weight > 0;
+	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->live_count > 0 ||
+			     pool_is_used(&media, backend->pool);
 	if (listing->is_wanted)
 		server_list_rooms(survey->pending.arena, &survey->server, call->now / 1000,
 				  arena_json(survey->pending.arena, json_array()),
@@ -543,6 +585,8 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	backend->survey_at = backend->listed + SURVEY_AFTER;
 	while (transact_again(&run))
 		run.is_done = prepare_list(&run.call, &listing, &fault);
+	backend->is_in_pool = run.is_done ? listing.is_in_pool : backend->is_in_pool;
+	backend->has_load = run.is_done ? listing.has_load : backend->has_load;
 	if (!run.is_done || !listing.is_wanted) {
 		pending_close(&survey->pending);
 		return;
@@ -584,6 +628,7 @@ static bool read_list(struct live_watch *watch, struct survey *survey,
 	struct server_room *rooms = NULL;
 	struct server_verdict verdict;
 	struct backend *of;
+	struct media media;
 
 	if (survey->asked.end != ASKED_ANSWERED) {
 		if (survey->asked.end == ASKED_BUSY)
@@ -603,7 +648,7 @@ static bool read_list(struct live_watch *watch, struct survey *survey,
 		server_rooms_remove_all(watch->environment->server_rooms, &backend->account,
 					&backend->id);
 	while (transact_again(&run))
-		run.is_done = survey_find_backend(&run.call, survey, &of, &fault) &&
+		run.is_done = survey_find_backend(&run.call, survey, &media, &of, &fault) &&
 			      (of == NULL || backend_health_note(&run.call, of, &verdict, &fault));
 	if (!run.is_done)
 		return false;
@@ -634,6 +679,18 @@ static bool find_listed(struct call *call, struct room_listing *listing, struct 
 		    (room.value.data == NULL &&
 		     !revocation_has_room(call, &id, &was_deleted, fault)))
 			return false;
+		if (room.value.data != NULL && survey->is_in_pool) {
+			struct live_stray stray;
+
+			if (!live_find_stray(call, &id, &asking->backend, &stray, fault))
+				return false;
+			if (stray.is_stray) {
+				watched_stray_of(listing->watch, &asking->account, &asking->backend,
+						 &id)
+					->act_at = clock_monotonic();
+				continue;
+			}
+		}
 		if (room.value.data != NULL || was_deleted)
 			watched_survey_soon(watched_room_of(listing->watch, &asking->account,
 							    &asking->backend, &id),
@@ -695,8 +752,9 @@ static bool survey_prepare(struct live_watch *watch, struct survey *survey, stru
 		const struct slice room = id_as_text(arena, &survey->room);
 		json_t *names = arena_json(arena, json_array());
 		struct backend *backend;
+		struct media media;
 
-		run.is_done = survey_find_backend(&run.call, survey, &backend, fault) &&
+		run.is_done = survey_find_backend(&run.call, survey, &media, &backend, fault) &&
 			      (backend != NULL ||
 			       fault_set(fault, FAULT_NOT_FOUND, "Backend not found"));
 		if (run.is_done && survey->has_people) {
@@ -789,7 +847,8 @@ static bool read_room(struct live_watch *watch, struct survey *survey)
 	}
 	while (transact_again(&run)) {
 		survey->merging = (struct merging){ .room = survey->room,
-						    .backend = survey->asking.backend };
+						    .backend = survey->asking.backend,
+						    .is_in_pool = survey->is_in_pool };
 		run.is_done = live_survey_prepare(&run.call, survey->people, survey->people_count,
 						  NULL, survey->sent, &survey->merging, &fault);
 	}

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "background/live_enforce.h"
 #include "background/live_follow.h"
+#include "background/live_places.h"
 #include "background/live_watched.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
@@ -217,6 +218,8 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 			watch->backends[i].survey_at = 0;
 	}
 	follow_ask_backends(watch);
+	places_count(watch, arena);
+	places_move(watch, arena);
 
 	/* After the start, sessions that nobody else would find: those of backends that are
 	 * gone. */
@@ -298,6 +301,8 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	go_through_rooms(watch, arena);
 	flush_committed(watch);
 	enforce_rooms(watch, arena);
+	flush_committed(watch);
+	places_end_strays(watch);
 	flush_committed(watch);
 	enforce_notify_moderators(watch);
 	enforce_notify_roles(watch);
@@ -401,10 +406,15 @@ void live_watch_close(struct live_watch *watch)
 	}
 	while (watch->room_count > 0)
 		watched_remove_room(watch, watch->rooms[0]);
+	while (watch->stray_count > 0)
+		watched_remove_stray(watch, watch->strays[0]);
 	free(watch->rooms);
+	free(watch->strays);
 	free(watch->backends);
-	for (size_t i = 0; i < watch->account_count; i++)
+	for (size_t i = 0; i < watch->account_count; i++) {
 		free(watch->accounts[i].pending);
+		place_count_free(watch->accounts[i].places);
+	}
 	free(watch->accounts);
 	pthread_mutex_destroy(&watch->lock);
 	close(watch->wake);

@@ -122,6 +122,57 @@ void watched_remove_room(struct live_watch *watch, struct watched_room *room)
 	free(room);
 }
 
+static int compare_strays(const void *first, const void *second)
+{
+	const struct watched_stray *a = first, *b = second;
+	const int rooms = id_compare(&a->room, &b->room);
+	const int backends = id_compare(&a->backend, &b->backend);
+
+	return rooms != 0 ? rooms : backends != 0 ? backends : id_compare(&a->account, &b->account);
+}
+
+struct watched_stray *watched_find_stray(const struct live_watch *watch, const struct id *account,
+					 const struct id *backend, const struct id *room)
+{
+	const struct watched_stray key = { *account, *room, *backend, .place = 0 };
+	void *const *found = tfind(&key, &watch->stray_tree, compare_strays);
+
+	return found == NULL ? NULL : *found;
+}
+
+struct watched_stray *watched_stray_of(struct live_watch *watch, const struct id *account,
+				       const struct id *backend, const struct id *room)
+{
+	struct watched_stray *stray = watched_find_stray(watch, account, backend, room);
+
+	if (stray != NULL)
+		return stray;
+	stray = memory_check(malloc(sizeof *stray));
+	*stray = (struct watched_stray){
+		.account = *account,
+		.room = *room,
+		.backend = *backend,
+		.place = watch->stray_count,
+		.act_at = INT64_MAX,
+		.forget_at = INT64_MAX,
+	};
+	watch->strays = memory_room(watch->strays, watch->stray_count + 1, &watch->stray_capacity,
+				    sizeof *watch->strays);
+	watch->strays[watch->stray_count++] = stray;
+	(void)memory_check(tsearch(stray, &watch->stray_tree, compare_strays));
+	return stray;
+}
+
+void watched_remove_stray(struct live_watch *watch, struct watched_stray *stray)
+{
+	struct watched_stray *last = watch->strays[--watch->stray_count];
+
+	(void)tdelete(stray, &watch->stray_tree, compare_strays);
+	watch->strays[stray->place] = last;
+	last->place = stray->place;
+	free(stray);
+}
+
 void watched_survey_soon(struct watched_room *room, int64_t at)
 {
 	if (room->surveyed != 0 && at < room->surveyed + SURVEY_AT_MOST_EVERY)

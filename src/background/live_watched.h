@@ -1,6 +1,10 @@
 /* What the watch (background/live_watch.h) knows, and what its parts share: the accounts with their
  * turns, the media servers, the rooms, and the requests that are under way.
  *
+ * A room of a pool is at one media server, its place (resources/media/placing.h); that is where a
+ * watched_room is. Of the same room at another server there may be a watched_stray: live_follow.c
+ * learns from reports and lists that people are there, and live_places.c ends it.
+ *
  * A watched_room has what is to be done about a room, and when: live_follow.c surveys it at
  * survey_at, live_enforce.c enforces the rules there at enforce_at. So neither of them calls the
  * other: what a merge finds out makes the rules due to be enforced, and what was enforced makes the
@@ -86,10 +90,26 @@ struct watched_room {
 	int64_t roles_notified; /* when they were; 0 if never */
 };
 
+/* A room at a media server of a pool although its place is elsewhere. */
+struct watched_stray {
+	struct id account, room, backend; /* the key */
+	size_t place; /* in the array of strays */
+	/* live_places.c: when something is to be done; INT64_MAX: when people are reported there
+	 * again. When the room is ended there even if people are inside; 0: not known yet. */
+	int64_t act_at;
+	int64_t end_at;
+	bool was_told; /* its people, by this process */
+	bool is_empty; /* as it was last seen */
+	bool is_acting;
+	int64_t forget_at;
+};
+
 /* In the order of their ids, which come first (id_place). */
 struct watched_backend {
 	struct id id, account;
 	bool is_there; /* in the records, as live_watch.c found */
+	/* As live_follow.c read last: it is in a pool; its load is counted (live_places.c). */
+	bool is_in_pool, has_load;
 	/* live_follow.c. */
 	int64_t survey_at;
 	int64_t listed; /* when the list was asked for; 0 if never */
@@ -130,6 +150,7 @@ struct watched_account {
 	struct pending_role *pending; /* until the people have been notified in all rooms */
 	size_t pending_count, pending_capacity;
 	size_t notifying; /* rooms whose people are to be notified */
+	struct place_count *places; /* live_places.c; NULL until the account has a pool */
 };
 
 /* Requests of the watch to a media server, from when they are made until their outcomes have been
@@ -168,6 +189,9 @@ struct live_watch {
 	void *tree; /* of rooms, by their key (tsearch) */
 	struct watched_room **rooms;
 	size_t room_count, room_capacity;
+	void *stray_tree; /* of strays, by their key */
+	struct watched_stray **strays;
+	size_t stray_count, stray_capacity;
 	struct watched_backend *backends;
 	size_t backend_count, backend_capacity;
 	struct watched_account *accounts;
@@ -214,6 +238,14 @@ void watched_remove_room(struct live_watch *watch, struct watched_room *room);
  * everybody in it, not only whether there is a place for them. */
 void watched_survey_soon(struct watched_room *room, int64_t at);
 void watched_enforce_soon(struct watched_room *room, int64_t at, bool all);
+/* Returns the stray, and adds it if it is not known: people are in the room at this media server,
+ * although it is elsewhere, as far as the watch knows. */
+struct watched_stray *watched_stray_of(struct live_watch *watch, const struct id *account,
+				       const struct id *backend, const struct id *room);
+/* Returns NULL if it is not known. */
+struct watched_stray *watched_find_stray(const struct live_watch *watch, const struct id *account,
+					 const struct id *backend, const struct id *room);
+void watched_remove_stray(struct live_watch *watch, struct watched_stray *stray);
 /* The media server does not have the room, or no longer has it: the next person who joins has it
  * made again. */
 void watched_remove_server_room(struct live_watch *watch, const struct watched_room *room);

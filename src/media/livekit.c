@@ -8,7 +8,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "media/type.h"
 
-#include <assert.h>
 
 #include "base/digest.h"
 #include "base/jwt.h"
@@ -752,7 +751,6 @@ static void mute(struct arena *arena, const struct server *server, int64_t now, 
 	call_person(arena, server, now, "MutePublishedTrack", room, identity, body, request);
 }
 
-/* Without identities, LiveKit would send it to all. */
 static void send_message(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice room, const json_t *identities, struct slice topic,
 			 struct slice message, struct server_request *request)
@@ -760,12 +758,13 @@ static void send_message(struct arena *arena, const struct server *server, int64
 	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
 	json_t *body = arena_json(arena, json_object());
 
-	assert(json_array_size(identities) > 0);
 	object_put(body, "room", json_of_text(room));
 	object_put(body, "data", json_of_text(text_base64(arena, message)));
 	object_put(body, "kind", json_string("RELIABLE"));
 	object_put(body, "topic", json_of_text(topic));
-	object_put(body, "destination_identities", json_deep_copy(identities));
+	/* Without this, everybody gets it. */
+	if (json_array_size(identities) > 0)
+		object_put(body, "destination_identities", json_deep_copy(identities));
 	build_call(arena, server, "SendData", token, body, ANSWER_MOST, request);
 }
 

@@ -24,6 +24,7 @@
 #define RESOURCES_LIVE_LIVE_MERGE_H
 
 #include "resources/stored/live_record.h"
+#include "resources/stored/place_record.h"
 
 /* Milliseconds: after which somebody who was missing from a survey must be missing again; for which
  * those who were seen before a room ended were still inside; for which an event may be late for a
@@ -128,6 +129,16 @@ void live_survey_name_room(struct merging *merging, const struct server_room *ro
 /* Return the place of a step, and go back to it. */
 struct survey_place live_survey_place(const struct survey_steps *steps);
 void live_survey_return(struct survey_steps *steps, const struct survey_place *place);
+
+/* Finds out whether people who are in the room at this backend, which is in a pool, should be
+ * elsewhere. */
+struct live_stray {
+	bool is_stray;
+	struct place place; /* of the room; its record may not be there */
+	bool was_moved; /* from there; or from wherever, and it is not known any more from where */
+};
+bool live_find_stray(struct call *call, const struct id *room, const struct id *backend,
+		     struct live_stray *stray, struct fault *fault);
 
 /* Returns how long the session of an empty room stays open: `grace` milliseconds, and at least
  * LIVE_RESTART_MOST if those who left last were not seen any more, or the room was moved: the media

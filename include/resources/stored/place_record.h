@@ -46,6 +46,9 @@ struct place {
 	struct id former;
 	enum move_reason reason;
 	int64_t moved_down;
+	/* When the people at `former` were told to come here; 0: not yet, or nobody could be. They
+	 * have a while (background/live_places.h), then the room is ended there. */
+	int64_t told;
 	struct witness *witnesses; /* that say so of the present place; with room for one more */
 	size_t witness_count;
 };

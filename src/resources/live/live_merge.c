@@ -1117,13 +1117,14 @@ static bool place_is_followed(struct room_merge *merge, const struct place *plac
 	return true;
 }
 
-/* Finds out whether the room is at the backend that reports. */
-static bool find_whether_stray(struct room_merge *merge, bool *is_stray, struct fault *fault)
+/* Finds out whether the room is at the backend that reports; reads its place only if it is in a
+ * pool, and the session does not say so. */
+static bool find_whether_stray(struct room_merge *merge, struct place *place, bool *is_stray,
+			       struct fault *fault)
 {
 	struct merging *merging = merge->merging;
 	const struct live *live = &merge->live;
 	const struct id *backend = &merging->backend;
-	struct place place;
 
 	*is_stray = false;
 	if (is_open(merge) && id_compare(live_backend(live), backend) == 0) {
@@ -1132,22 +1133,22 @@ static bool find_whether_stray(struct room_merge *merge, bool *is_stray, struct 
 	}
 	if (!merging->is_in_pool)
 		return true;
-	if (!place_load(merge->call, &merging->room, STORE_TO_SHOW, &place, fault))
+	if (!place_load(merge->call, &merging->room, STORE_TO_SHOW, place, fault))
 		return false;
 	if (is_open(merge)) {
 		/* Two may have placed it, and somebody have come, at once. */
-		merge->is_before = !is_moved(live) && place.stored.value.data != NULL &&
-				   id_compare(&place.backend, backend) == 0;
+		merge->is_before = !is_moved(live) && place_holds(merge->call, place, false) &&
+				   id_compare(&place->backend, backend) == 0;
 		*is_stray = !merge->is_before;
 		return true;
 	}
-	if (place.stored.value.data == NULL || id_compare(&place.backend, backend) == 0)
+	if (place->stored.value.data == NULL || id_compare(&place->backend, backend) == 0)
 		return true;
-	if (place.reason != MOVE_NONE && id_compare(&place.former, backend) == 0) {
+	if (place->reason != MOVE_NONE && id_compare(&place->former, backend) == 0) {
 		*is_stray = true;
 		return true;
 	}
-	return !merge->has_room || place_is_followed(merge, &place, is_stray, fault);
+	return !merge->has_room || place_is_followed(merge, place, is_stray, fault);
 }
 
 /* Adds a peer that is reported only now that it has left. */
@@ -1664,6 +1665,7 @@ static void skip_rest(struct merging *merging)
 bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 {
 	struct room_merge merge;
+	struct place place;
 
 	merging->needs_room = merging->needs_survey = merging->needs_second_survey = false;
 	merging->failed = NULL;
@@ -1677,7 +1679,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	if (merge.live.closing != 0)
 		return end_merge(&merge, fault);
 	set_results(&merge);
-	if (!find_whether_stray(&merge, &merging->is_stray, fault))
+	if (!find_whether_stray(&merge, &place, &merging->is_stray, fault))
 		return false;
 	/* A room that is in session belongs to the media server that reported it, or to the one to
 	 * which it was moved. */
@@ -1740,6 +1742,23 @@ bool live_survey_prepare(struct call *call, const struct server_person *people, 
 	merging->is_survey = true;
 	merging->surveyed = sent;
 	merging->steps = live_survey_steps(call->arena, reports, count);
+	return true;
+}
+
+bool live_find_stray(struct call *call, const struct id *room, const struct id *backend,
+		     struct live_stray *stray, struct fault *fault)
+{
+	struct merging merging = { .room = *room, .backend = *backend, .is_in_pool = true };
+	struct room_merge merge = { .call = call, .merging = &merging };
+
+	*stray = (struct live_stray){ .place.stored.id = *room };
+	if (!live_load(call, room, STORE_TO_SHOW, &merge.live, fault) ||
+	    !room_find(call, room, STORE_TO_SHOW, &merge.room, &merge.has_room, fault) ||
+	    !find_whether_stray(&merge, &stray->place, &stray->is_stray, fault))
+		return false;
+	stray->was_moved = stray->place.reason != MOVE_NONE
+				   ? id_compare(&stray->place.former, backend) == 0
+				   : merge.live.moved != 0;
 	return true;
 }
 

@@ -384,11 +384,13 @@ bool placing_move(struct call *call, const struct media *media, const struct roo
 	place->since = call->now;
 	place->reason = reason;
 	place->witness_count = 0;
+	place->told = 0;
 	if (is_down)
 		place->moved_down = call->now;
 	call->run.moved_down += is_down;
 	call->run.moved_drained += !is_down;
 	audit_note(call, "room.moved", &data);
 	placements_add(call, &to->id, &room->id);
-	return record_put(&place_table, call->transaction, place, fault);
+	return live_note_move(call, &room->id, &to->id, fault) &&
+	       record_put(&place_table, call->transaction, place, fault);
 }

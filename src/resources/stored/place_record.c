@@ -26,6 +26,7 @@ static const struct member place_members[] = {
 	{ "former_id", AS_ID, AT(struct place, former) },
 	{ "reason", AS_CHOICE(MOVE_DRAINED, move_reason_names), AT(struct place, reason) },
 	{ "moved_down_at", AS_TIME, AT(struct place, moved_down) },
+	{ "told_at", AS_TIME, AT(struct place, told) },
 	{ "witnesses", AS_LIST(struct place, witness_count, WITNESSES_MOST, witness_table),
 	  AT(struct place, witnesses) },
 };
