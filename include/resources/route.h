@@ -56,6 +56,7 @@ struct route {
 	bool is_list; /* the response is {"data":[...]} of that shape, with limit and last if
 				 * the route has a query */
 	bool creates; /* the status of its response is 201 */
+	bool accepts; /* it is 202 */
 	bool is_open; /* needs no Authorization header */
 	bool begins_session; /* the body authenticates; the response is 204 with a cookie */
 	unsigned scopes; /* scopes the caller needs (accounts/scopes.h) */

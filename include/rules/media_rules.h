@@ -19,6 +19,8 @@ extern const struct shape new_backend_shape;
 extern const struct shape backend_shape;
 /* The result of POST /v2/backends/{backend_id}/test. */
 extern const struct shape backend_test_shape;
+/* The result of POST /v2/backends/{backend_id}/move. */
+extern const struct shape backend_move_shape;
 #define BACKEND_TYPES "livekit", "jitsi", "galene", "bigbluebutton", "janus", "jwt"
 /* Returns true if a type of backend uses a member of `config` with an alg. alg.data is NULL for the
  * default alg. */

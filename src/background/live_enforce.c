@@ -147,11 +147,13 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 		const int64_t begun = clock_microseconds();
 		bool is_done = watched_has_turn(watch, &queued->account, WORK_ENFORCE);
 
+		if ((queued->wants & ROOM_BACKENDS) != 0)
+			watched_list_soon(watch, &queued->account);
 		if (is_done && id_compare(&queued->room, &all) != 0)
 			room_want(watched_room_of(watch, &queued->account, &queued->backend,
 						  &queued->room),
 				  queued->wants);
-		else if (is_done)
+		else if (is_done && queued->wants != ROOM_BACKENDS)
 			is_done = enforce_in_all_rooms(watch, arena, &queued->account,
 						       queued->wants, queued->notified);
 		if (is_done) {

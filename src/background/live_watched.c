@@ -212,6 +212,17 @@ struct watched_backend *watched_backend_of(struct live_watch *watch, const struc
 		       : NULL;
 }
 
+void watched_list_soon(struct live_watch *watch, const struct id *account)
+{
+	for (size_t i = 0; i < watch->backend_count; i++) {
+		struct watched_backend *backend = &watch->backends[i];
+		const int64_t soonest = backend->listed + SURVEY_AT_MOST_EVERY;
+
+		if (id_compare(&backend->account, account) == 0 && backend->survey_at > soonest)
+			backend->survey_at = soonest;
+	}
+}
+
 /* ---- requests ---- */
 
 /* Has a large list that has arrived wait for its turn, if there is a place for it; else it is asked

@@ -234,6 +234,8 @@ struct watched_room *watched_room_of(struct live_watch *watch, const struct id *
 struct watched_room *watched_find_room(const struct live_watch *watch, const struct id *account,
 				       const struct id *id);
 void watched_remove_room(struct live_watch *watch, struct watched_room *room);
+/* The account's media servers are to be asked for their lists of rooms. */
+void watched_list_soon(struct live_watch *watch, const struct id *account);
 /* The room is to be surveyed, or the rules enforced there, at this time at the latest. all:
  * everybody in it, not only whether there is a place for them. */
 void watched_survey_soon(struct watched_room *room, int64_t at);

@@ -240,6 +240,13 @@ static const struct shape load_shape = {
 	"BackendLoad", FIELDS(load_fields), .doc = "Rooms and people on a media server.",
 };
 
+static const struct field backend_move_fields[] = {
+	{ "rooms", INTEGER(0, INT64_MAX), FLAGS(FIELD_REQUIRED), EXAMPLE(12), DOC("Rooms that are there now.") },
+};
+const struct shape backend_move_shape = {
+	"MovedRooms", FIELDS(backend_move_fields), .doc = "Rooms of a backend that are moved.",
+};
+
 static const struct field backend_fields[] = {
 	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Backend identifier.") },
 	{ "name",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("livekit"),

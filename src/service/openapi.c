@@ -690,6 +690,7 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	object_put(responses,
 		   answers_nothing(route) ? "204"
 		   : route->creates	  ? "201"
+		   : route->accepts	  ? "202"
 					  : "200",
 		   success_of(arena, route));
 	if ((answers_nothing(route) || route->creates) && may_change(route))

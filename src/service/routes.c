@@ -63,6 +63,7 @@
 #define QUERY(shape) .query = &(shape)
 #define LIVEKIT_BODY .body_most = CALL_LIVEKIT_BODY_MOST
 #define CREATES .creates = true
+#define ACCEPTS .accepts = true
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
 #define ETAG .has_etag = true
@@ -541,6 +542,12 @@ const struct route routes[] = {
 	  LOADS(SHOWN(backend)),
 	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 1),
 	  DOC("Asks the media server whether it answers and accepts the secrets of the backend.") },
+
+	{ METHOD_POST,   "/v2/backends/{backend_id}/move", ROUTE_WRITE, backends_move, "moveBackendRooms",
+	  NEEDS(BACKENDS_WRITE), NO_BODY, ACCEPTS, ANSWER(backend_move_shape),
+	  CONFLICT("The backend is not draining, or no other server of its pool is up."),
+	  LOADS(CHANGED(backend)), TRIPS(1, 5),
+	  DOC("Moves the rooms of a backend that is draining to others of its pool.") },
 
 	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_receive, "hearBackend",
 	  .is_open = true, .is_internal = true,

@@ -18,6 +18,8 @@ handler backends_delete;
 /* Ask the media server whether it answers (resources/asking.h). */
 handler backends_test;
 handler backends_settle_test;
+/* Has the rooms of a backend that drains moved to others of its pool. */
+handler backends_move;
 
 /* Returns the backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);

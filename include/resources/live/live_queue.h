@@ -45,7 +45,10 @@ enum room_want {
 	ROOM_NOTIFY_ROLES = 1 << 4,
 	ROOM_NOTIFY_DOOR = 1 << 5, /* its moderators, of what the door does */
 	ROOM_NOTIFY_HOLDS = 1 << 6, /* its moderators, that what is held has changed */
-	ROOM_NOTIFY_JOBS = 1 << 7 /* everybody inside, that a recording or a stream has changed */
+	ROOM_NOTIFY_JOBS = 1 << 7, /* everybody inside, that a recording or a stream has changed */
+	/* For all rooms: nothing but the lists of rooms of the account's media servers, which have
+	 * changed. */
+	ROOM_BACKENDS = 1 << 8
 };
 
 /* A role that has changed, for the people who have it. */

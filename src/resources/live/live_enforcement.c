@@ -43,7 +43,15 @@ void live_after_commit(const struct call *call)
 	if (call->run.wants != 0 && call->environment->live_queue != NULL)
 		live_queue_want(call->environment->live_queue, &call->account, &call->run.wanted,
 				call->run.wants);
-	if (call->environment->live != LIVE_ON || call->environment->live_queue == NULL)
+	if (call->environment->live_queue == NULL)
+		return;
+	for (const struct noted *noted = call->run.noted.first; noted != NULL;
+	     noted = noted->next) {
+		if (strcmp(noted->type, "backend.updated") == 0)
+			live_queue_want(call->environment->live_queue, &call->account,
+					&kind_only_id, ROOM_BACKENDS);
+	}
+	if (call->environment->live != LIVE_ON)
 		return;
 	for (const struct noted *noted = call->run.noted.first; noted != NULL;
 	     noted = noted->next) {

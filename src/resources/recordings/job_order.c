@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "resources/asking.h"
 #include "resources/media/media_join.h"
+#include "resources/media/placing.h"
 #include "resources/recordings/job_outputs.h"
+#include "resources/stored/live_record.h"
 
 /* Milliseconds that a recorder may go on after maxDuration without an answer of the service. */
 #define UNTIL_LEEWAY 60000
@@ -24,10 +26,40 @@ bool job_has_media(const struct job *job)
 	return job->heard >= WORK_RUNNING && job->media != 0 && job->recorded > 0;
 }
 
+/* Finds the media server that the room is at: that of its session or its place, if there are pools;
+ * else the one that its template means. NULL: none, or none yet. */
+static bool find_backend(struct call *call, const struct media *media,
+			 const struct room_record *room, const struct backend **backend,
+			 struct fault *fault)
+{
+	struct template_record template;
+	struct media_target target;
+	struct placing placing;
+	struct live live;
+
+	if (!template_load(call, &room->template_id, &template, fault))
+		return false;
+	target = media_target_of(media, &template);
+	*backend = target.backend;
+	if (media->pool_count == 0)
+		return true;
+	if (!live_load_followed(call, &room->id, &live, fault))
+		return false;
+	if (live.stored.value.data != NULL) {
+		*backend = media_backend(media, live_backend(&live));
+		return true;
+	}
+	if (target.pool.data == NULL)
+		return true;
+	if (!placing_find(call, media, target.pool, &room->id, &placing, fault))
+		return false;
+	*backend = placing.backend;
+	return true;
+}
+
 bool job_server(struct call *call, const struct job *job, struct job_server *found, bool *is_there,
 		struct fault *fault)
 {
-	struct template_record template;
 	const struct backend *backend;
 	struct room_record room;
 	struct media *media = arena_zero(call->arena, sizeof *media);
@@ -36,10 +68,9 @@ bool job_server(struct call *call, const struct job *job, struct job_server *fou
 		return false;
 	if (!*is_there)
 		return true;
-	if (!template_load(call, &room.template_id, &template, fault) ||
-	    !media_load(call, STORE_TO_SHOW, media, fault))
+	if (!media_load(call, STORE_TO_SHOW, media, fault) ||
+	    !find_backend(call, media, &room, &backend, fault))
 		return false;
-	backend = media_backend_of(media, &template);
 	*is_there = backend != NULL && backend->type == BACKEND_LIVEKIT;
 	if (!*is_there)
 		return true;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "resources/media/media_join.h"
+#include "resources/media/placing.h"
 #include "resources/recordings/job_outputs.h"
 #include "resources/recordings/recording_plan.h"
 #include "resources/recordings/recording_storage.h"
@@ -228,12 +229,15 @@ bool recording_check_server(struct call *call, const struct recorded_room *in, s
 {
 	const bool is_live = in->live->stored.value.data != NULL;
 	const struct backend *backend;
+	struct media_target target;
 	struct media media;
 
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
-	backend = is_live ? media_backend(&media, live_backend(in->live))
-			  : media_backend_of(&media, in->template);
+	target = media_target_of(&media, in->template);
+	backend = is_live		     ? media_backend(&media, live_backend(in->live))
+		  : target.pool.data != NULL ? pool_backend(&media, target.pool)
+					     : target.backend;
 	return (backend != NULL && backend->type == BACKEND_LIVEKIT) ||
 	       fault_set(fault, FAULT_CONFLICT, "This media server's calls cannot be recorded");
 }
