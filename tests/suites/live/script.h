@@ -18,6 +18,10 @@
  *     a/host#e      the stay a, with its role and the entry of its token
  *     join:a=x      a is a stay of the person x, whose user_id and name are x; else they are a
  *     ending        a call has the room ended
+ *     pool          the media servers are in a pool, which has the account's default
+ *     place:2       the room is placed at this media server for an hour
+ *     move:2        it is moved there
+ *     drop:1        this media server is deleted
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_LIVE_SCRIPT_H
@@ -92,6 +96,7 @@ struct script {
 	int64_t late;
 	struct slice name; /* data NULL: that of the stay */
 	enum name_origin origin;
+	bool is_in_pool;
 	bool is_batch; /* events are merged together */
 	struct report batch[STAYS_MOST];
 	size_t batch_count;
@@ -176,6 +181,7 @@ void ban(const char *user_id, const struct id *room, int64_t seconds);
 
 /* Each adds its tests to these cases. */
 void add_reports(TCase *report);
+void add_places(TCase *report);
 void add_records(TCase *records);
 void add_names(TCase *records);
 void add_events(TCase *records);

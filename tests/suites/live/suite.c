@@ -21,6 +21,7 @@ int main(void)
 	}
 	tcase_set_timeout(cases[1], 60);
 	add_reports(cases[0]);
+	add_places(cases[0]);
 	add_records(cases[1]);
 	add_names(cases[1]);
 	add_events(cases[1]);

@@ -208,5 +208,6 @@ void add_events(TCase *live);
 void add_making(TCase *making);
 void add_consent(TCase *consent);
 void add_deaths(TCase *deaths);
+void add_pools(TCase *pools);
 
 #endif

@@ -1,0 +1,456 @@
+/* Several media servers of a pool: what the watch counts, moves, tells and ends
+ * (background/live_places.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "kit.h"
+#include "suite.h"
+
+#define POOL 3
+#define ROOMS_MOST 60
+
+/* What the media servers have. The receiver reads it in its own thread. */
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		bool is_down;
+		/* Of each room: how many people are inside; -1: there is no such room. */
+		int people[ROOMS_MOST];
+		/* How often its people were told to move, and it was ended; and when last. */
+		size_t told[ROOMS_MOST], ended[ROOMS_MOST];
+		int64_t told_at[ROOMS_MOST], ended_at[ROOMS_MOST];
+		bool told_some; /* not all people of the room */
+	} servers[POOL];
+	char rooms[ROOMS_MOST][25];
+	size_t room_count;
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static const char *paths[POOL]; /* of the backends */
+
+static size_t room_named(const char *name)
+{
+	size_t i = 0;
+
+	while (i < pool.room_count && strcmp(pool.rooms[i], name) != 0)
+		i++;
+	return i;
+}
+
+static json_t *people_of(int server, size_t room)
+{
+	json_t *people = json_array();
+
+	for (int i = 0; room < pool.room_count && i < pool.servers[server].people[room]; i++) {
+		char identity[24], sid[48];
+
+		(void)snprintf(identity, sizeof identity, "p%d", i);
+		(void)snprintf(sid, sizeof sid, "PA_%d_%zu_%d", server, room, i);
+		(void)json_array_append_new(
+			people,
+			json_pack("{s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s}}", "sid", sid,
+				  "identity", identity, "state", "ACTIVE", "name", identity,
+				  "joined_at_ms", (json_int_t)(clock_now(&clock_system) - 1000),
+				  "attributes", "user_id", identity, "role", "host", "entry",
+				  identity));
+	}
+	return people;
+}
+
+static json_t *rooms_of(int server, const json_t *names)
+{
+	json_t *rooms = json_array();
+
+	for (size_t i = 0; i < pool.room_count; i++) {
+		const char *wanted = json_string_value(json_array_get(names, 0));
+		char sid[48];
+
+		if (pool.servers[server].people[i] < 0 ||
+		    (wanted != NULL && strcmp(wanted, pool.rooms[i]) != 0))
+			continue;
+		(void)snprintf(sid, sizeof sid, "RM_%d_%zu", server, i);
+		(void)json_array_append_new(
+			rooms, json_pack("{s:s, s:s, s:I}", "sid", sid, "name", pool.rooms[i],
+					 "creation_time_ms",
+					 (json_int_t)(clock_now(&clock_system) - 60000)));
+	}
+	return rooms;
+}
+
+static json_t *pool_answer(int server, const char *method, const json_t *body)
+{
+	const char *name = json_string_value(json_object_get(body, "room"));
+	const size_t room = name == NULL ? pool.room_count : room_named(name);
+
+	if (strcmp(method, "ListRooms") == 0)
+		return json_pack("{s:o}", "rooms",
+				 rooms_of(server, json_object_get(body, "names")));
+	if (strcmp(method, "ListParticipants") == 0)
+		return json_pack("{s:o}", "participants", people_of(server, room));
+	if (room == pool.room_count)
+		return json_object();
+	if (strcmp(method, "SendData") == 0) {
+		const char *data = json_string_value(json_object_get(body, "data"));
+
+		/* {"type":"move"} */
+		if (strcmp(data, "eyJ0eXBlIjoibW92ZSJ9") == 0) {
+			pool.servers[server].told[room]++;
+			pool.servers[server].told_at[room] = clock_monotonic();
+			if (json_object_get(body, "destination_identities") != NULL)
+				pool.servers[server].told_some = true;
+		}
+	}
+	if (strcmp(method, "DeleteRoom") == 0) {
+		pool.servers[server].ended[room]++;
+		pool.servers[server].ended_at[room] = clock_monotonic();
+		pool.servers[server].people[room] = -1;
+	}
+	return json_object();
+}
+
+static char *serve_pool(void *context, const struct received *received, int *status)
+{
+	json_t *body = json_loads(received->body, 0, NULL), *answer;
+	const int server = received->path[2] - '1';
+	char *text;
+
+	(void)context;
+	pthread_mutex_lock(&pool.lock);
+	if (pool.servers[server].is_down)
+		*status = 500;
+	answer = pool.servers[server].is_down
+			 ? json_object()
+			 : pool_answer(server, strrchr(received->path, '/') + 1, body);
+	text = json_dumps(answer, JSON_COMPACT);
+	pthread_mutex_unlock(&pool.lock);
+	json_decref(answer);
+	json_decref(body);
+	return text;
+}
+
+/* Sets how many people are inside; -1: there is no such room. */
+static void put_people(int server, size_t room, int count)
+{
+	pthread_mutex_lock(&pool.lock);
+	pool.servers[server].people[room] = count;
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static size_t told(int server, size_t room)
+{
+	size_t n;
+
+	pthread_mutex_lock(&pool.lock);
+	n = pool.servers[server].told[room];
+	pthread_mutex_unlock(&pool.lock);
+	return n;
+}
+
+static size_t ended(int server, size_t room)
+{
+	size_t n;
+
+	pthread_mutex_lock(&pool.lock);
+	n = pool.servers[server].ended[room];
+	pthread_mutex_unlock(&pool.lock);
+	return n;
+}
+
+/* Waits until the count is reached, at most 30 s. */
+static void await_count(size_t (*count)(int server, size_t room), int server, size_t room,
+			size_t least)
+{
+	const int64_t end = clock_monotonic() + 30000;
+
+	while (count(server, room) < least) {
+		ck_assert_msg(clock_monotonic() < end, "server %d, room %zu", server + 1, room);
+		(void)poll(NULL, 0, 20);
+	}
+}
+
+/* Adds a media server to the pool. */
+static void add_server(int i)
+{
+	const char *body = arena_text(
+		stand.arena,
+		"{\"name\":\"s%d\",\"type\":\"livekit\",\"url\":\"%s\",\"pool\":\"p\",\"default\":%s,"
+		"\"config\":{\"api_key\":\"the_key\",\"api_secret\":\"" SECRET "\"}}",
+		i + 1, url_of(arena_text(stand.arena, "/s%d", i + 1)), i == 0 ? "true" : "false");
+
+	paths[i] = arena_text(stand.arena, "/v2/backends/%s",
+			      text_at(parsed(ask(200, METHOD_POST, "/v2/backends", body)), "id"));
+}
+
+/* Makes a room, which an exchange places. Returns its path. */
+static const char *add_room(void)
+{
+	const char *id = text_at(parsed(ask(200, METHOD_POST, "/v2/rooms", "{}")), "id");
+	const json_t *codes = parsed(
+		ask(200, METHOD_POST, arena_text(stand.arena, "/v2/room-codes/room/%s", id), NULL));
+	const char *code = text_at(json_array_get(json_object_get(codes, "data"), 0), "code");
+
+	(void)snprintf(pool.rooms[pool.room_count], sizeof pool.rooms[0], "%s", id);
+	for (int i = 0; i < POOL; i++)
+		pool.servers[i].people[pool.room_count] = -1;
+	pool.room_count++;
+	(void)ask(200, METHOD_POST, "/v2/token",
+		  arena_text(stand.arena, "{\"code\":\"%s\"}", code));
+	return arena_text(stand.arena, "/v2/rooms/%s", id);
+}
+
+static const char *active(size_t room)
+{
+	return arena_text(stand.arena, "/v2/active-rooms/%s", pool.rooms[room]);
+}
+
+/* The first media server has a room with two people, and all others are added after it was
+ * placed. */
+static void set_up_pool(int servers)
+{
+	bearer = NULL;
+	memset(pool.servers, 0, sizeof pool.servers);
+	pool.room_count = 0;
+	receiver_serve(stand.receiver, serve_pool, NULL);
+	add_server(0);
+	(void)ask(200, METHOD_POST, "/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
+	room_path = add_room();
+	put_people(0, 0, 2);
+	for (int i = 1; i < servers; i++)
+		add_server(i);
+}
+
+static void drain(int i)
+{
+	(void)ask(200, METHOD_PATCH, paths[i], "{\"draining\":true}");
+}
+
+static const char *move(int i)
+{
+	return ask(202, METHOD_POST, arena_text(stand.arena, "%s/move", paths[i]), NULL);
+}
+
+/* Tells that somebody has joined a room at this server. */
+static void tell_joined(int server, size_t room)
+{
+	backend_path = paths[server];
+	ck_assert_int_eq(
+		tell(NULL, arena_text(stand.arena,
+				      "{\"event\":\"participant_joined\",\"room\":{\"sid\":"
+				      "\"RM_%d_%zu\",\"name\":\"%s\",\"creation_time_ms\":%lld},"
+				      "\"participant\":{\"sid\":\"PA_%d_%zu_9\",\"identity\":\"z\","
+				      "\"state\":\"ACTIVE\",\"joined_at_ms\":%lld},"
+				      "\"created_at\":%lld}",
+				      server, room, pool.rooms[room],
+				      (long long)(clock_now(&clock_system) - 60000), server, room,
+				      (long long)clock_now(&clock_system),
+				      (long long)(clock_now(&clock_system) / 1000))),
+		204);
+}
+
+/* ---- what is counted ---- */
+
+START_TEST(rooms_and_people_are_counted)
+{
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":1,\"people\":2,\"share\":100.0,");
+	(void)ask_until(paths[1], "\"load\":{\"rooms\":0,\"people\":0,\"share\":0.0,");
+	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, room_path, NULL), "\"backend\":\"s1\""));
+}
+END_TEST
+
+/* ---- moving ---- */
+
+START_TEST(people_follow_a_room_that_is_moved)
+{
+	const char *leaves;
+
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	(void)ask(409, METHOD_POST, arena_text(stand.arena, "%s/move", paths[0]), NULL);
+	drain(0);
+	ck_assert_str_eq(move(0), "{\"rooms\":1}");
+	await_count(told, 0, 0, 1);
+	ck_assert(!pool.servers[0].told_some);
+	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, room_path, NULL), "\"backend\":\"s2\""));
+	/* They come to the new server one after the other; the session goes on. */
+	put_people(1, 0, 1);
+	(void)ask(200, METHOD_GET, active(0), NULL); /* has it surveyed */
+	(void)ask_until(active(0), "\"peer_count\":1");
+	put_people(1, 0, 2);
+	put_people(0, 0, 0);
+	(void)ask_until(active(0), "\"peer_count\":2");
+	await_count(ended, 0, 0, 1);
+	ck_assert_int_lt(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 15000);
+	leaves = ask(200, METHOD_GET, "/v2/events?type=peer.leave.success", NULL);
+	ck_assert_ptr_nonnull(strstr(leaves, "\"cause\":\"moved\""));
+	ck_assert_ptr_nonnull(strstr(leaves, "\"reason\":\"server removed peer\""));
+	ck_assert_uint_eq(events("peer.leave.success"), 2);
+	ck_assert_uint_eq(events("peer.join.success"), 4);
+	ck_assert_uint_eq(events("session.*"), 1);
+	ck_assert_uint_eq(events("room.moved"), 1);
+	ck_assert_uint_eq(told(0, 0), 1);
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":0,\"people\":0,");
+	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":2,");
+	/* With an old token somebody makes the former room anew: it is ended at once. */
+	put_people(0, 0, 1);
+	tell_joined(0, 0);
+	await_count(ended, 0, 0, 2);
+	ck_assert_uint_eq(told(0, 0), 1);
+	ck_assert_uint_eq(events("peer.join.success"), 4);
+}
+END_TEST
+
+/* Whoever does not go has 15 s. */
+START_TEST(a_room_that_was_moved_is_ended_where_it_was)
+{
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	drain(0);
+	(void)move(0);
+	await_count(ended, 0, 0, 1);
+	ck_assert_int_ge(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 14000);
+	ck_assert_int_le(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 18000);
+	ck_assert_uint_eq(told(0, 0), 1);
+	ck_assert_uint_eq(events("session.close.success"), 0);
+}
+END_TEST
+
+/* Where a room is not placed, nobody stays. */
+START_TEST(a_room_elsewhere_is_ended)
+{
+	int64_t came;
+
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	put_people(1, 0, 1);
+	tell_joined(1, 0);
+	came = clock_monotonic();
+	await_count(ended, 1, 0, 1);
+	ck_assert_int_lt(pool.servers[1].ended_at[0] - came, 2000);
+	ck_assert_uint_eq(told(1, 0), 0);
+	(void)ask_until(active(0), "\"peer_count\":2");
+	ck_assert_uint_eq(ended(0, 0), 0);
+}
+END_TEST
+
+#define MANY 40
+
+/* A service that is started again goes on. */
+START_TEST(many_rooms_are_moved_some_each_second)
+{
+	const char *moved;
+	int64_t began;
+	size_t before;
+
+	set_up_pool(1);
+	for (int i = 1; i < MANY; i++) {
+		(void)add_room();
+		put_people(0, (size_t)i, 1);
+	}
+	add_server(1);
+	add_server(2);
+	start_watch();
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":40,\"people\":41,");
+	drain(0);
+	began = clock_monotonic();
+	ck_assert_str_eq(move(0), "{\"rooms\":40}");
+	moved = ask_until("/v2/events?type=room.moved", "room.moved");
+	ck_assert_ptr_nonnull(strstr(moved, "\"reason\":\"drained\""));
+	ck_assert_ptr_nonnull(strstr(moved, "\"from\":\"s1\""));
+	restart_watch();
+	before = events("room.moved");
+	ck_assert_uint_lt(before, MANY);
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":0,");
+	ck_assert_uint_eq(events("room.moved"), MANY);
+	ck_assert_int_ge(clock_monotonic() - began, MANY * 1000 / 20 - 1000);
+	for (size_t i = 0; i < MANY; i++)
+		await_count(told, 0, i, 1);
+	for (size_t i = 0; i < MANY; i++)
+		ck_assert_uint_eq(told(0, i), 1);
+}
+END_TEST
+
+/* Without another server that is up and does not drain, nothing moves. */
+START_TEST(rooms_stay_without_another_server)
+{
+	const char *path;
+
+	set_up_pool(1);
+	drain(0);
+	path = arena_text(stand.arena, "%s/move", paths[0]);
+	ck_assert_ptr_nonnull(strstr(ask(409, METHOD_POST, path, NULL), "No other server"));
+	add_server(1);
+	drain(1);
+	ck_assert_ptr_nonnull(strstr(ask(409, METHOD_POST, path, NULL), "No other server"));
+	(void)ask(200, METHOD_PATCH, paths[1], "{\"draining\":false}");
+	ck_assert_str_eq(ask(202, METHOD_POST, path, NULL), "{\"rooms\":1}");
+	(void)ask(200, METHOD_PATCH, paths[0], "{\"draining\":false}");
+	ck_assert_ptr_nonnull(strstr(ask(409, METHOD_POST, path, NULL), "Backend is not draining"));
+}
+END_TEST
+
+/* A copy of an installation moves its records, and tells nobody. */
+START_TEST(nobody_is_told_with_live_watch)
+{
+	set_up_pool(2);
+	stand.environment.live = LIVE_WATCH;
+	world_serve(&stand);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	drain(0);
+	(void)move(0);
+	(void)ask_until(room_path, "\"backend\":\"s2\"");
+	put_people(1, 0, 1);
+	(void)ask_until(active(0), "\"peer_count\":1");
+	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":1,");
+	ck_assert_uint_eq(told(0, 0), 0);
+	ck_assert_uint_eq(ended(0, 0), 0);
+}
+END_TEST
+
+/* The people of a server that was down are told once it answers. */
+START_TEST(people_are_told_when_their_server_is_back)
+{
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	pthread_mutex_lock(&pool.lock);
+	pool.servers[0].is_down = true;
+	pthread_mutex_unlock(&pool.lock);
+	drain(0);
+	(void)ask_until(paths[0], "\"state\":\"down\"");
+	(void)move(0);
+	(void)ask_until(room_path, "\"backend\":\"s2\"");
+	ck_assert_uint_eq(told(0, 0), 0);
+	pthread_mutex_lock(&pool.lock);
+	pool.servers[0].is_down = false;
+	pthread_mutex_unlock(&pool.lock);
+	tell_joined(0, 0);
+	await_count(told, 0, 0, 1);
+	await_count(ended, 0, 0, 1);
+	ck_assert_int_ge(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 14000);
+}
+END_TEST
+
+void add_pools(TCase *pools)
+{
+	tcase_add_test(pools, rooms_and_people_are_counted);
+	tcase_add_test(pools, people_follow_a_room_that_is_moved);
+	tcase_add_test(pools, a_room_that_was_moved_is_ended_where_it_was);
+	tcase_add_test(pools, a_room_elsewhere_is_ended);
+	tcase_add_test(pools, many_rooms_are_moved_some_each_second);
+	tcase_add_test(pools, rooms_stay_without_another_server);
+	tcase_add_test(pools, nobody_is_told_with_live_watch);
+	tcase_add_test(pools, people_are_told_when_their_server_is_back);
+}
