@@ -2,11 +2,13 @@
 # anything else is built; write its configuration; run it.
 #
 # In the data directory, livekit/ has the program if it was built, downloaded or copied (livekit-server, and in
-# origin what it was made from), its configuration with the key (livekit.yaml) and its log.
+# origin what it was made from), its configuration with the key (livekit.yaml) and its log. With --call-servers, the
+# second server has livekit-2.yaml and livekit-2.log, and so on; each has ports and a secret of its own.
 # shellcheck shell=sh
 
 livekit_scratch=
 livekit_way=
+livekit_supervisors= # NAME:PID of each server
 livekit_version=$(sed -n 's|^require github.com/livekit/livekit-server v||p' packaging/livekit/go.mod 2>/dev/null)
 
 # ---- arguments ----
@@ -15,10 +17,15 @@ livekit_version=$(sed -n 's|^require github.com/livekit/livekit-server v||p' pac
 check_livekit_options()
 {
 	if [ "$call" = no ]; then
-		[ -z "$livekit_from$livekit_sum$call_address" ] ||
-			wrong_use '--livekit-from, --livekit-sha256 and --call-address need --call'
+		[ -z "$livekit_from$livekit_sum$call_servers$call_address" ] ||
+			wrong_use '--livekit-from, --livekit-sha256, --call-servers and --call-address need --call'
 		return
 	fi
+	call_servers=${call_servers:-1}
+	case $call_servers in
+	[1-9]) ;;
+	*) wrong_use "--call-servers must be from 1 to 9, got $(word "$call_servers")" ;;
+	esac
 	[ -z "$livekit_url" ] ||
 		wrong_use '--call starts a LiveKit and --with-livekit uses one that runs already; use only one of them'
 	[ -z "$livekit_from$livekit_sum" ] || { [ -n "$livekit_from" ] && [ -n "$livekit_sum" ]; } ||
@@ -301,8 +308,8 @@ free_port()
 		}' "/proc/net/$1" "/proc/net/${1}6" 2>/dev/null
 }
 
-# Chooses the ports and the key: those of the former start if they are free, else the first from LiveKit's own on.
-# Sets livekit_url, livekit_key and livekit_secret.
+# Chooses the ports and the key of the server $livekit: those of the former start if they are free, else the first from
+# LiveKit's own on. Sets livekit_url, livekit_key and livekit_secret.
 choose_livekit()
 {
 	livekit_port=$(free_port tcp "$(livekit_value port 7880)")
@@ -320,20 +327,20 @@ choose_livekit()
 # livekit_value NAME [DEFAULT]: prints a value of the former configuration.
 livekit_value()
 {
-	value=$(sed -n "s/^ *$1: //p" livekit/livekit.yaml 2>/dev/null)
+	value=$(sed -n "s/^ *$1: //p" "livekit/$livekit.yaml" 2>/dev/null)
 	say "${value:-${2-}}"
 }
 
-# write_livekit EVENTS_URL: writes LiveKit's configuration. Media is on the loopback address and on one address of the
-# machine. The server needs no STUN server to know its address.
+# write_livekit EVENTS_URL: writes the configuration of the server $livekit. Media is on the loopback address and on one
+# address of the machine. The server needs no STUN server to know its address.
 write_livekit()
 {
 	case $call_address in
 	*:*) addresses="127.0.0.0/8, \"$call_address/128\"" ;;
 	*) addresses="127.0.0.0/8, $call_address/32" ;;
 	esac
-	mkdir -p livekit && rm -f livekit/livekit.yaml.new
-	(set -C && cat >livekit/livekit.yaml.new) <<END || die "cannot write $data/livekit/livekit.yaml"
+	mkdir -p livekit && rm -f "livekit/$livekit.yaml.new"
+	(set -C && cat >"livekit/$livekit.yaml.new") <<END || die "cannot write $data/livekit/$livekit.yaml"
 port: $livekit_port
 bind_addresses: [127.0.0.1]
 rtc:
@@ -363,30 +370,67 @@ webhook:
         max_age: 10m
         max_depth: 5000
 END
-	mv -fT livekit/livekit.yaml.new livekit/livekit.yaml || exit 1
+	mv -fT "livekit/$livekit.yaml.new" "livekit/$livekit.yaml" || exit 1
 }
 
-# Replaces this shell by LiveKit.
+# Replaces this shell by the server $livekit.
 livekit_in_place()
 {
-	become "$livekit_server" --config livekit/livekit.yaml
+	become "$livekit_server" --config "livekit/$livekit.yaml"
 }
 
+# Starts the server $livekit, and returns when it answers.
 start_livekit()
 {
-	rm -f livekit/ready
-	exec 7>livekit.lock
+	rm -f "livekit/$livekit.ready"
+	exec 7>"$livekit.lock"
 	flock -n 7 || exit 1
-	(supervise livekit.lock livekit/ready livekit_ended livekit_in_place livekit/livekit.log) </dev/null \
-		>>anteroom.log 2>&1 9>&- &
-	livekit_supervisor=$!
+	(supervise "$livekit.lock" "livekit/$livekit.ready" "livekit_ended name=$livekit" livekit_in_place \
+		"livekit/$livekit.log") </dev/null >>anteroom.log 2>&1 9>&- &
+	livekit_supervisors="$livekit_supervisors $livekit:$!"
 	exec 7>&-
 	tries=0
 	until curl -sf -o /dev/null --max-time 5 "http://127.0.0.1:$livekit_port/"; do
-		is_locked livekit.lock || die "LiveKit exited: $(tail -n 1 livekit/livekit.log) (see $data/livekit/livekit.log)"
+		is_locked "$livekit.lock" ||
+			die "LiveKit exited: $(tail -n 1 "livekit/$livekit.log") (see $data/livekit/$livekit.log)"
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || die "LiveKit is not ready after 30 seconds; see $data/livekit/livekit.log"
+		[ $tries -lt 300 ] || die "LiveKit is not ready after 30 seconds; see $data/livekit/$livekit.log"
 		sleep 0.1
 	done
-	: >livekit/ready
+	: >"livekit/$livekit.ready"
+}
+
+# Adds the servers to the account, several of them as a pool, and starts them. A pool of an earlier start remains if
+# there is one server now. They start one after the other, so that each finds the ports of those before it in use. Sets
+# call_backend, which the template for the calls names, and call_media, which says where they are.
+start_livekits()
+{
+	remove_livekits $((call_servers + 1))
+	call_backend=livekit
+	call_media=
+	number=1
+	while [ $number -le "$call_servers" ]; do
+		livekit=livekit-$number
+		fields=
+		[ $number != 1 ] || { livekit=livekit && fields=',"default":true'; }
+		[ "$call_servers" = 1 ] || fields="$fields,\"pool\":\"livekits\""
+		choose_livekit
+		add_livekit $livekit "$fields"
+		case $answer in
+		*'"pool":"livekits"'*) call_backend=livekits ;;
+		esac
+		write_livekit "$(say "$answer" | sed -n 's/.*"events_url":"\([^"]*\)".*/\1/p')"
+		start_livekit
+		call_media="$call_media  LiveKit    $livekit_url, media on port $media_udp (UDP) and $media_tcp of 127.0.0.1 and $call_address
+"
+		number=$((number + 1))
+	done
+}
+
+# True if all servers run that were started.
+livekits_run()
+{
+	for supervisor in $livekit_supervisors; do
+		is_locked "${supervisor%:*}.lock" || return 1
+	done
 }

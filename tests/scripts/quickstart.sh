@@ -46,7 +46,7 @@ start()
 	shift
 	port=$(($$ % 20000 + 20000))
 	until quickstart --detach --port $port --data "$directory" "$@" >"$directory.printed" 2>&1; do
-		grep -q 'is in use' "$directory.printed" || fail "$(cat "$directory.printed")"
+		grep -q "port $port is in use" "$directory.printed" || fail "$(cat "$directory.printed")"
 		port=$((port + 1))
 		[ $port -lt 60000 ] || fail 'no port is free'
 	done
@@ -183,6 +183,10 @@ done <<END
 2|use only one of them||--call --with-livekit ws://127.0.0.1:7880 key $long
 2|need --call||--livekit-from $scratch/livekit-server --livekit-sha256 $sum
 2|need --call||--call-address 127.0.0.1
+2|need --call||--call-servers 2
+2|must be from 1 to 9, got 0||--call --call-servers 0
+2|must be from 1 to 9, got 10||--call --call-servers 10
+2|must be from 1 to 9, got two||--call --call-servers=two
 2|use it with --call||--record
 2|need each other||--call --livekit-from $scratch/livekit-server
 2|need each other||--call --livekit-sha256 $sum
@@ -254,12 +258,44 @@ grep -qE "^sh nginx/quickstart --with-livekit ws://[^ ]+ anteroom [0-9a-f]{48} -
 # The first port that is free is not one on which somebody listens.
 [ "$(sh -c '. nginx/call.sh; free_port tcp "$1"' - "$first")" -gt "$first" ] || fail "port $first is free"
 
-# Starts a LiveKit beside it. It needs livekit-client, so this part is for the copy, which gets another file for it.
+# Starts a LiveKit, or several, beside it. It needs livekit-client, so this part is for the copy, which gets another file
+# for it.
 call()
 {
-	start "$scratch/eight" --call
+	start "$scratch/eight" --call "$@"
 	livekit_port=$(sed -n 's/^port: //p' "$scratch/eight/livekit/livekit.yaml")
 	curl -sf -o /dev/null "http://127.0.0.1:$livekit_port" || fail 'LiveKit does not run'
+}
+# The same data with three LiveKits: a pool, in which the rooms of the calls are. --stop stops all.
+pool()
+{
+	call --call-servers 3
+	[ "$(grep -c '^  LiveKit ' "$scratch/eight.printed")" = 3 ] || fail "three servers: $(cat "$scratch/eight.printed")"
+	ports=
+	for name in livekit livekit-2 livekit-3; do
+		livekit_port=$(sed -n 's/^port: //p' "$scratch/eight/livekit/$name.yaml")
+		ports="$ports $livekit_port"
+		curl -sf -o /dev/null "http://127.0.0.1:$livekit_port" || fail "$name does not run"
+		backend=$(get "/v2/backends?name=$name")
+		case $backend in
+		*"\"url\":\"ws://127.0.0.1:$livekit_port\""*'"create_rooms":true'*'"pool":"livekits"'*) ;;
+		*) fail "$name: $backend" ;;
+		esac
+		grep -qF -- "- $(say_of events_url "$backend")" "$scratch/eight/livekit/$name.yaml" || fail "$name: its webhook"
+	done
+	[ "$(cat "$scratch"/eight/livekit/*.yaml | grep -E '^(port| *(tcp_port|udp_port|anteroom)):' | sort -u | wc -l)" = 12 ] ||
+		fail "the servers share a port or a secret: $(cat "$scratch"/eight/livekit/*.yaml)"
+	get '/v2/templates?name=calls' | grep -q '"backend":"livekits"' || fail "the template: $(get '/v2/templates?name=calls')"
+	link=$(sed -n 's/^  call, host *\(http.*\)/\1/p' "$scratch/eight.printed")
+	answer=$(curl -sS -d "{\"code\":\"${link##*/}\"}" "${link%/join/*}/v2/token")
+	case " $ports " in
+	*" $(printf '%s\n' "$answer" | sed -n 's|.*"url":"ws://127.0.0.1:\([0-9]*\)".*|\1|p') "*) ;;
+	*) fail "the room is on none of the servers: $answer" ;;
+	esac
+	quickstart --stop --data "$scratch/eight" >/dev/null || fail 'it cannot be stopped with three servers'
+	for livekit_port in $ports; do
+		curl -s -o /dev/null "http://127.0.0.1:$livekit_port" && fail "a LiveKit runs although it was stopped: $livekit_port of$ports"
+	done
 }
 if [ -n "${BRIEF-}" ]; then
 	mkdir -p "$scratch/client/dist" && echo client >"$scratch/client/dist/livekit-client.umd.js" || exit 1
@@ -310,7 +346,7 @@ if [ -n "${BRIEF-}" ]; then
 	# It is restarted after a crash, and built once; a second start has the same key.
 	kill -9 "$(sed 's/.* //' "$scratch/eight/livekit.lock")"
 	tries=0
-	until grep -q ' error livekit_ended status=137 effect="it is restarted"' "$scratch/eight/anteroom.log" &&
+	until grep -q ' error livekit_ended name=livekit status=137 effect="it is restarted"' "$scratch/eight/anteroom.log" &&
 		curl -sf -o /dev/null "http://127.0.0.1:$livekit_port"; do
 		tries=$((tries + 1))
 		[ $tries -lt 300 ] || fail "LiveKit is not restarted: $(tail "$scratch/eight/anteroom.log")"
@@ -320,6 +356,10 @@ if [ -n "${BRIEF-}" ]; then
 	curl -s -o /dev/null "http://127.0.0.1:$livekit_port" && fail 'LiveKit runs although it was stopped'
 	call
 	[ "$(sed -n 's/^    anteroom: //p' "$scratch/eight/livekit/livekit.yaml")" = "$secret" ] || fail 'another key'
+	quickstart --stop --data "$scratch/eight" >/dev/null || fail 'it cannot be stopped with --call'
+	pool
+	call
+	[ "$(get /v2/backends | grep -o '"pool":"livekits"' | wc -l)" = 1 ] || fail "the pool with one server: $(get /v2/backends)"
 	[ "$(wc -l <"$scratch/go.calls")" = 1 ] || fail "LiveKit is built again: $(cat "$scratch/go.calls")"
 	grep -q '^[^ ]*/packaging/livekit build .*github.com/livekit/livekit-server/cmd/server$' "$scratch/go.calls" ||
 		fail "Go: $(cat "$scratch/go.calls")"
