@@ -108,7 +108,8 @@ static bool write_configuration(struct setup *setup, int file, const char *event
 
 /* ---- the media server ---- */
 
-/* Adds the server to the account as its default, or changes the one of this name. */
+/* Adds the server to the account as its default, or changes the one of this name, which remains in
+ * its pool. */
 static bool add_server(struct setup *setup, const char **events_url, struct fault *fault)
 {
 	const struct service_member by_name = { "name", setup->name, 0 };
@@ -120,8 +121,8 @@ static bool add_server(struct setup *setup, const char **events_url, struct faul
 	object_put(body, "name", json_string(setup->name));
 	object_put(body, "type", json_string("livekit"));
 	object_put(body, "url", json_string(setup->url));
-	if (setup->api_url != NULL)
-		object_put(body, "api_url", json_string(setup->api_url));
+	object_put(body, "api_url",
+		   setup->api_url != NULL ? json_string(setup->api_url) : json_null());
 	object_put(body, "default", json_true());
 	object_put(body, "config", config);
 	object_put(config, "api_key", json_string(KEY));
@@ -132,7 +133,8 @@ static bool add_server(struct setup *setup, const char **events_url, struct faul
 	id = json_string_value(
 		json_object_get(json_array_get(json_object_get(reply.json, "data"), 0), "id"));
 	path = id == NULL ? "/v2/backends" : arena_text(setup->client.arena, "/v2/backends/%s", id);
-	if (!service_client_call(&setup->client, METHOD_POST, path, body, &reply, fault))
+	if (!service_client_call(&setup->client, id == NULL ? METHOD_POST : METHOD_PATCH, path,
+				 body, &reply, fault))
 		return false;
 	*events_url = json_string_value(json_object_get(reply.json, "events_url"));
 	return *events_url != NULL ||

@@ -312,11 +312,16 @@ else
 	grep -q 'already exists; delete it for a new key' setup.log && cmp -s before set/livekit.yaml ||
 		fail "setup-livekit twice: $(cat setup.log)"
 	rm set/livekit.yaml
+	own=$(say "$urls" | sed 's|/events$||')
+	expect 200 "$own" -X PATCH -d '{"pool":"meetings","weight":200}' -H "Authorization: Bearer $token"
 	setup wss://livekit.example.org --name own || fail "a new key: $(cat setup.log)"
+	expect 200 "$own" -H "Authorization: Bearer $token"
+	grep -q '"api_url":"https://livekit.example.org.*"pool":"meetings","weight":200' body ||
+		fail "set up again, LiveKit is $(cat body)"
 	[ "$(tell anteroom "$(sed -n 's/^    anteroom: //p' set/livekit.yaml)" "$urls" <event)" = 204 ] ||
 		fail "an event with the new key: $(cat told.answer)"
 	grep -qxF '    use_external_ip: true' set/livekit.yaml || fail "setup-livekit: $(cat set/livekit.yaml)"
-	expect 204 "$(say "$urls" | sed 's|/events$||')" -X DELETE -H "Authorization: Bearer $token"
+	expect 204 "$own" -X DELETE -H "Authorization: Bearer $token"
 fi
 
 # ---- what fail2ban finds in the log ----
