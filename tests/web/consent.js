@@ -284,9 +284,10 @@ class Inside {
 			await route.fulfill({ json: {} });
 			await this.write(page, null, body.consent ? "1764500000" : "");
 		});
-		await page.route("**/v2/recordings/room/*/start", (route) => {
+		await page.route(/\/v2\/(recordings|live-streams|external-streams)\/room\/\w+\/start$/, (route) => {
+			const [, type] = /\/v2\/(\w+)/.exec(route.request().url());
 			this.starts += 1;
-			this.recordings = [this.one("running")];
+			this.recordings = [this.one("running", { type: type === "recordings" ? "recording" : type })];
 			return route.fulfill({ json: { id: "job", status: "starting" } });
 		});
 	}
@@ -474,6 +475,29 @@ export const consent_of_hosts = (browser) =>
 				ok("and has its name", (await page.getAttribute(".recorded button.recorded-mark", "aria-label")) === "This call is being recorded. 1 of 1 is recorded. Recording options");
 			}
 			await close(page);
+		}
+		for (const entry of ["Stream live…", "Stream to other services…"]) {
+			for (const [press, sends, starts] of [
+				["Cancel", [], 0],
+				["Start without me", [], 1],
+				["Agree and start", [true], 1],
+			]) {
+				const service = new Inside();
+				service.may = ["live", "stream"];
+				const page = await inside_call(browser, stand, service, "host");
+				await choose(page, entry);
+				await page.waitForSelector("dialog:has-text('You have not agreed to be streamed yet.')");
+				const shown = await page.textContent(".call-dialog");
+				ok(`${entry} ${press}: the sentence is there`, shown.includes(TEXT) && shown.includes("People who have not agreed are left out."), shown);
+				if (press === "Cancel") {
+					ok(`${entry} Enter neither agrees nor starts`, await page.evaluate(() => document.activeElement.textContent === "Cancel"));
+					await accessible(page, "before a stream, without consent");
+				}
+				await page.click(button(press));
+				if (starts) await marked(page, `This call is being streamed. ${sends.length} of 1 ${sends.length === 1 ? "is" : "are"} streamed`);
+				ok(`${entry} ${press}: what is sent`, service.sent.map((one) => one.consent).join() === sends.join() && service.starts === starts, JSON.stringify(service.sent));
+				await close(page);
+			}
 		}
 		const failing = new Inside();
 		Object.assign(failing, { may: ["record"], fails: true });

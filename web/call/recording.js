@@ -61,7 +61,7 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 	let started_id = "";
 	let ended_at = -Infinity;
 	const own = () => shown?.find(is_recording);
-	const streams = streaming({ room_id, request, note, refresh, shown: () => shown ?? [], signal });
+	const streams = streaming({ room_id, request, ask, note, refresh, shown: () => shown ?? [], signal });
 
 	// ---- the mark, in the bar and, where that has no space, above the people ----
 
@@ -221,15 +221,19 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 		is_busy = false;
 	}
 	const of_room = (/** @type {string} */ what) => request("POST", `recordings/room/${room_id}/${what}`);
-	async function ask_to_start() {
+	/**
+	 * Asks whether to start a recording or stream and, where people are asked, whether you agree to be in it. Returns whether to start.
+	 * @param {{ title: string, help: string, start: string, not_agreed: string }} texts
+	 */
+	async function ask(texts) {
 		const lacks = asks && !agrees;
-		const start = { value: "start", text: lacks ? recording_words.start_without : recording_words.start };
+		const start = { value: "start", text: lacks ? recording_words.start_without : texts.start };
 		const answer = await dialog({
-			title: recording_words.title,
+			title: texts.title,
 			content: [
-				h("p.quiet", null, recording_words.help),
+				h("p.quiet", null, texts.help),
 				asks && h("p.quiet", null, recording_words.left_out),
-				lacks && h("p", null, recording_words.not_agreed),
+				lacks && h("p", null, texts.not_agreed),
 				lacks && h("p", null, h("b", null, sentence.text)),
 			],
 			buttons: [
@@ -238,8 +242,10 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 				...(lacks ? [start, { value: "agree", text: recording_words.start_agreeing, class: "primary" }] : [{ ...start, class: "primary", focus: true }]),
 			],
 		});
-		if (answer === "agree" && !(await set_consent(true))) return;
-		if (answer) act(async () => (started_id = (await of_room("start")).data.id));
+		return answer === "agree" ? set_consent(true) : Boolean(answer);
+	}
+	async function ask_to_start() {
+		if (await ask(recording_words)) act(async () => (started_id = (await of_room("start")).data.id));
 	}
 
 	// ---- for everybody, where people are asked ----

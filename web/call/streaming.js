@@ -4,11 +4,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal } from "../lib/api.js";
-import { h } from "../lib/dom.js";
-import { dialog } from "./dialog.js";
 import { recording_words } from "./recording_words.js";
 import { refusal, status_of } from "./refused.js";
-import { words } from "./words.js";
 
 /** @typedef {"live" | "external"} Type */
 
@@ -17,10 +14,11 @@ const KEY = "recording false";
 
 /**
  * @param {{ room_id: string, request: (method: string, path: string) => Promise<{ data: any }>,
+ *   ask: (texts: { title: string, help: string, start: string, not_agreed: string }) => Promise<boolean>,
  *   note: import("./notes.js").Notes, refresh: () => Promise<void>, shown: () => import("./recording.js").Recorded[],
- *   signal: AbortSignal }} page `shown` is what runs
+ *   signal: AbortSignal }} page `ask` asks whether to start; `shown` is what runs
  */
-export function streaming({ room_id, request, note, refresh, shown, signal }) {
+export function streaming({ room_id, request, ask, note, refresh, shown, signal }) {
 	const texts = recording_words.stream;
 	/** What is said of a start that was refused, by the service's message. @type {Record<string, string>} */
 	const REFUSALS = {
@@ -65,15 +63,7 @@ export function streaming({ room_id, request, note, refresh, shown, signal }) {
 		});
 	/** @param {Type} type */
 	async function ask_to_start(type) {
-		const answer = await dialog({
-			title: texts[type].title,
-			content: [h("p.quiet", null, texts[type].help)],
-			buttons: [
-				{ value: "", text: words.cancel },
-				{ value: "start", text: texts.start, class: "primary", focus: true },
-			],
-		});
-		if (answer !== "start") return;
+		if (!(await ask({ ...texts, ...texts[type] }))) return;
 		stopped.delete(type);
 		act(async () => {
 			const { data } = await request("POST", `${type}-streams/room/${room_id}/start`);

@@ -82,6 +82,7 @@ export default {
 			stop: "Stop the external stream",
 		},
 		start: "Start stream",
+		not_agreed: "You have not agreed to be streamed yet.",
 		copy: "Copy the link to watch",
 		copied: "Link copied.",
 		share: "The stream starts in a few seconds. Send the link to those who are to watch.",
