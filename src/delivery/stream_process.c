@@ -398,7 +398,7 @@ static void send_stream(RTMP *rtmp)
 		if (size == 0)
 			break;
 		if (RTMP_Write(rtmp, tag.bytes, (int)size) <= 0 || !RTMP_IsConnected(rtmp))
-			end_stream("the server takes no data");
+			end_stream("the connection broke");
 	}
 	free(tag.bytes);
 }

@@ -528,6 +528,7 @@ START_TEST(an_output_that_hangs_begins_again)
 	stand_in_wait_output(&stand_in, 1, "connecting",
 			     "the certificate is not valid: self-signed certificate");
 	ck_assert_int_eq(kill(relay.pid, SIGSTOP), 0);
+	/* The recorder notices that, before its process gives up because the connection broke. */
 	stand_in_wait_output(&stand_in, 0, "connecting", "the server takes no data");
 	ck_assert_int_eq(kill(relay.pid, SIGCONT), 0);
 	stand_in_wait_output(&stand_in, 0, "live", "");
