@@ -15,7 +15,7 @@ int main(void)
 	TCase *inside = tcase_create("inside"), *making = tcase_create("making");
 	TCase *promises = tcase_create("promises"), *holds = tcase_create("holds");
 	TCase *consent = tcase_create("consent"), *deaths = tcase_create("deaths");
-	TCase *consent = tcase_create("consent"), *pools = tcase_create("pools");
+	TCase *pools = tcase_create("pools");
 
 	tcase_set_timeout(asked, 60);
 	tcase_set_timeout(live, 60);
