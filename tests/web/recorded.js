@@ -552,6 +552,16 @@ export const recorded_consent = () =>
 		await page.evaluate(() => fake.room.emit("Reconnected"));
 		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });
 		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
+		// Another recorder has seen it before: the service says so.
+		await page.evaluate((next) => anteroom_look(next), { ...look, withdrawn: [{ entry: "e4", at: 1764500009 }, { entry: "e4", at: 1 }] });
+		await until("Mara", "Mara");
+		await stays_out("what was withdrawn before the page knew of it does not count", "Twin", () => come(fake.room, "PA_8", "Twin", { entry: "e4", consent: "1764500009" }, ["microphone", "camera"]));
+		await page.evaluate(() => change("PA_8", { role: "guest", entry: "e4", consent: "1764500010" }));
+		await until("Mara,Twin", "Mara,Twin");
+		ok("a later consent does", true);
+		await page.evaluate(() => fake.room.go("PA_8"));
+		await page.evaluate((next) => anteroom_look(next), { ...look, consent: "notice" });
+		await until("Mara,Ola,screen,Twin", "Mara,Ola,Twin");
 		// Removed or banned: the media server says so, and the recording has nothing of them from then on.
 		const without = ["Mara,Ola,screen", "Mara,Ola"];
 		await gone("put out", () => fake.room.go("PA_3"), null, ...without, "Twin");

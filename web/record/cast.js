@@ -8,8 +8,9 @@ import { agreed_at } from "../call/room.js";
 /**
  * What the service says of a recording: its picture, bit rates in kbit/s, whether people have to agree, which roles are
  * heard (without `roles` all), and whether what is written to everyone is kept. A `test` has a picture of its own.
+ * `withdrawn` is the consent that people have withdrawn: until when, in seconds, that of an entry does not count.
  * @typedef {{ width: number, height: number, fps: number, video_kbps: number, audio_kbps: number, audio_only?: boolean,
- *   consent?: "notice" | "asked" | "required", roles?: string[], chat?: boolean, test?: boolean }} Look
+ *   consent?: "notice" | "asked" | "required", withdrawn?: { entry: string, at: number }[], roles?: string[], chat?: boolean, test?: boolean }} Look
  */
 
 // People who are drawn and heard at once.
@@ -27,14 +28,19 @@ export function consents() {
 	const seen = new Map();
 	/** @type {Map<string, number>} */
 	const withdrawn = new Map();
-	/** Looks whether somebody agrees; has to be called at each change. @param {any} one a participant of the library */
-	return function (one) {
-		const { entry = "" } = one.attributes;
-		const time = agreed_at(one);
-		const before = seen.get(entry) ?? 0;
-		if (time > before) seen.set(entry, time);
-		if (time === 0 && before > 0) withdrawn.set(entry, before);
-		return time > (withdrawn.get(entry) ?? 0);
+	const withdraw = (/** @type {string} */ entry, /** @type {number} */ at) => withdrawn.set(entry, Math.max(at, withdrawn.get(entry) ?? 0));
+	return {
+		/** Takes what was withdrawn before, as another recorder may have seen. @param {Look} look */
+		take: ({ withdrawn: all = [] }) => all.forEach(({ entry, at }) => withdraw(entry, at)),
+		/** Looks whether somebody agrees; has to be called at each change. @param {any} one a participant of the library */
+		of(one) {
+			const { entry = "" } = one.attributes;
+			const time = agreed_at(one);
+			const before = seen.get(entry) ?? 0;
+			if (time > before) seen.set(entry, time);
+			if (time === 0 && before > 0) withdraw(entry, before);
+			return time > (withdrawn.get(entry) ?? 0);
+		},
 	};
 }
 

@@ -55,8 +55,9 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 	let told = -1;
 	/** While the connection is made again, the library may know nobody: people stay where they are, and nobody comes. */
 	let is_away = false;
-	const agrees = consents();
-	const may = (/** @type {any} */ one) => may_be_recorded(look, one, agrees(one));
+	const consent = consents();
+	consent.take(first);
+	const may = (/** @type {any} */ one) => may_be_recorded(look, one, consent.of(one));
 
 	const image = sees
 		? await picture(first, {
@@ -181,6 +182,7 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 		look(next) {
 			if (FIXED.every((name) => (next[name] ?? false) === (first[name] ?? false))) {
 				look = next;
+				consent.take(look);
 				return update();
 			}
 			// What was recorded until now is in this part.

@@ -14,6 +14,11 @@
 #define UNTIL_LEEWAY 60000
 /* Milliseconds of a segment of a live stream. */
 #define SEGMENT_MS 2000
+/* Stays of a session that are looked through for consent which was withdrawn, a page at a time, and
+ * those that an order names. */
+#define WITHDRAWN_PAGE 1000
+#define WITHDRAWN_PAGES_MOST 10
+#define WITHDRAWN_MOST 1000
 
 struct slice job_identity(struct arena *arena, const struct job *job, uint32_t epoch)
 {
@@ -140,6 +145,44 @@ static void write_rtmp(struct call *call, const struct job *job, struct json_wri
 	writer_close(body, '}');
 }
 
+/* Writes which consent was withdrawn in this session: until when that of an entry does not count,
+ * whatever an older token brings back. A recorder that takes over has not seen it. */
+static bool write_withdrawn(struct call *call, const struct job *job, struct json_writer *body,
+			    struct fault *fault)
+{
+	struct peer_page page = { .side = STORE_BOTH_SIDES, .most = WITHDRAWN_PAGE };
+	size_t pages = 0, written = 0;
+	struct live live;
+
+	if (job->look.consent == CONSENT_NOTICE)
+		return true;
+	if (!live_load_followed(call, &job->stored.parent, &live, fault))
+		return false;
+	page.is_last = live.stored.value.data == NULL;
+	writer_open(body, "withdrawn", '[');
+	while (!page.is_last && pages++ < WITHDRAWN_PAGES_MOST) {
+		if (!peers_read(call, &live.session, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count && written < WITHDRAWN_MOST; i++) {
+			const struct peer *peer = &page.peers[i];
+			const int64_t last = peer->withdrawn > peer->consented ? peer->withdrawn
+									       : peer->consented;
+
+			if (peer->withdrawn == 0 || peer->entry.size == 0)
+				continue;
+			writer_open(body, NULL, '{');
+			writer_text(body, "entry", peer->entry);
+			writer_integer(body, "at", last / 1000);
+			writer_close(body, '}');
+			written++;
+		}
+		if (page.count > 0)
+			page.after = &page.peers[page.count - 1].stored.id;
+	}
+	writer_close(body, ']');
+	return true;
+}
+
 bool job_order_write(struct call *call, const struct job *job, struct json_writer *body,
 		     struct fault *fault)
 {
@@ -159,6 +202,8 @@ bool job_order_write(struct call *call, const struct job *job, struct json_write
 	writer_integer(body, "audio_kbps", look->audio_kbps);
 	writer_flag(body, "audio_only", look->is_audio_only);
 	writer_plain(body, "consent", slice_of(recording_consent_names[look->consent]));
+	if (job_wants(job) != WANT_STOP && !write_withdrawn(call, job, body, fault))
+		return false;
 	if (look->roles.size > 0)
 		writer_json(body, "roles", look->roles);
 	writer_flag(body, "chat", look->has_chat);

@@ -1757,6 +1757,101 @@ END_TEST
 
 /* ---- settings that change ---- */
 
+/* The consent of people of a session, in milliseconds. */
+/* clang-format off */
+static const struct {
+	const char *entry;
+	bool is_inside;
+	int64_t consented, withdrawn;
+	json_int_t at; /* seconds, in the order; 0: it is not there */
+} consents[] = {
+	{ "agrees", true, 1800000001000, 0, 0 },
+	{ "never", true, 0, 0, 0 },
+	{ "withdrew", true, 1800000001000, 1800000007999, 1800000007 },
+	/* Whoever agrees again within the second gets the next one, and may withdraw that. */
+	{ "later", true, 1800000009000, 1800000008500, 1800000009 },
+	{ "before", true, 0, 1800000003000, 1800000003 },
+	{ "left", false, 1800000001000, 1800000002000, 1800000002 },
+	{ "", true, 1800000001000, 1800000002000, 0 },
+};
+/* clang-format on */
+
+/* Whoever takes over knows whose consent was withdrawn before. */
+START_TEST(an_order_has_what_was_withdrawn)
+{
+	char *folder = make_folder();
+	struct recordings recordings = { .folder = folder, .times = RECORDING_TIMES };
+	const char *template =
+		world_expect(&world, 200, METHOD_POST, "/v2/templates",
+			     "{\"name\":\"lesson\"," ROLES ",\"destinations\":{"
+			     "\"browserRecordings\":{\"school\":{\"autoStart\":true}}},"
+			     "\"settings\":{\"recordingRules\":{\"consent\":\"asked\"}}}");
+	const struct id room = meet(template, "one", "host", "");
+	const json_t *list, *one;
+	struct client client;
+	struct job running;
+	struct live live;
+	struct call call;
+	size_t n = 0, k;
+
+	world.environment.recordings = &recordings;
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(live_load(&call, &room, STORE_TO_CHANGE, &live, &fault));
+	for (int i = 0; i < ROWS(consents); i++) {
+		struct peer peer = {
+			.stored.parent = live.session,
+			.uuid = slice_of(arena_text(world.arena, "uuid-%d", i)),
+			.is_inside = consents[i].is_inside,
+			.stay = SLICE("PA"),
+			.identity = SLICE("identity"),
+			.entry = slice_of(consents[i].entry),
+			.code = SLICE(""),
+			.name = SLICE(""),
+			.user_id = SLICE(""),
+			.role = SLICE("host"),
+			.metadata = SLICE(""),
+			.joined = call.now,
+			.seen = call.now,
+			.left = consents[i].is_inside ? 0 : call.now,
+			.order_reason = SLICE(""),
+			.order_actor = SLICE(""),
+			.new_name = SLICE(""),
+			.consented = consents[i].consented,
+			.withdrawn = consents[i].withdrawn,
+			.consent_text = SLICE(""),
+		};
+
+		peer.stored.id = peer_id(peer.joined, peer.uuid);
+		ck_assert(record_put(&peer_table, call.transaction, &peer, &fault));
+		n += consents[i].at != 0;
+	}
+	commit(&call);
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	report(&client);
+	ck_assert_int_eq(tried(&room, true), AUTOMATIC_STARTED);
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(job_find_holding(&call, JOB_RECORDING, &room, STORE_TO_SHOW, &running, &fault));
+	world_abandon(&call);
+	report(&client);
+	client.needs =
+		arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+			   world.account.id_text, id_as_text(world.arena, &running.stored.id).data);
+	list = json_object_get(
+		json_object_get(json_object_get(work_at(report(&client), 0), "order"), "look"),
+		"withdrawn");
+	ck_assert_uint_eq(json_array_size(list), n);
+	json_array_foreach(list, k, one) {
+		int i = 0;
+
+		while (strcmp(consents[i].entry, text_at(one, "entry")) != 0)
+			i++;
+		ck_assert_int_eq(json_integer_value(json_object_get(one, "at")), consents[i].at);
+	}
+	world.environment.recordings = NULL;
+	directory_remove(folder);
+}
+END_TEST
+
 /* What is done to the template while it is recorded, one after another; and who is heard then. */
 /* clang-format off */
 static const struct {
@@ -2208,6 +2303,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports,
 		       a_room_is_recorded_by_itself_while_somebody_is_inside_who_may_record);
 	tcase_add_test(reports, who_is_recorded_follows_the_template);
+	tcase_add_test(reports, an_order_has_what_was_withdrawn);
 	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
 	tcase_add_loop_test(reports, the_chat_is_kept_if_the_template_says_so, 0,
 			    ROWS(rules_of_chat));
