@@ -11,6 +11,7 @@
 #include "relay.h"
 #include "resources/audit_record.h"
 #include "resources/live/live_merge.h"
+#include "resources/stored/job_record.h"
 #include "responders.h"
 #include "service/routes.h"
 #include "suite.h"
@@ -364,6 +365,51 @@ START_TEST(calls_about_live_rooms_take_the_expected_number_of_round_trips)
 }
 END_TEST
 
+/* Where the files of a room go, without and with the credentials. */
+#define STORAGE \
+	"\"type\":\"s3\",\"location\":\"lessons\",\"prefix\":\"\",\"options\":{\"region\":\"eu-west-3\"}"
+#define RECORDED \
+	"{\"name\":\"recorded\",\"roles\":{\"host\":{\"permissions\":{\"endRoom\":true," \
+	"\"removeOthers\":true,\"mute\":true,\"changeRole\":true}}},\"settings\":{\"recording\":{" \
+	"\"upload\":{" STORAGE ",\"credentials\":{\"key\":\"k\",\"secretKey\":\"s\"}}}}}"
+
+/* Makes a recording that has ended, with a file in the folder or, with a storage, an object.
+ * Returns the id of the file. */
+static const char *record_room(const char *template, const char *room, const char *storage)
+{
+	struct job job = { .status = JOB_COMPLETED,
+			   .room_name = SLICE("recorded"),
+			   .folder = slice_of(storage[0] == '\0' ? "f1" : "") };
+	struct asset asset = { .session = kind_only_id,
+			       .type = ASSET_ROOM_COMPOSITE,
+			       .path = SLICE("a/b/c/recording.mp4"),
+			       .folder = job.folder,
+			       .storage = slice_of(storage),
+			       .title = SLICE("Recorded"),
+			       .size = 5,
+			       .presign_seconds = 600 };
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+	int64_t now;
+
+	world_begin(&two, &account.id, &call);
+	now = job.created = job.updated = job.ended = asset.created = asset.recorded_at = call.now;
+	ck_assert(id_parse(slice_of(room), &job.stored.parent) &&
+		  id_parse(slice_of(template), &job.template_id) &&
+		  store_new_id(call.transaction, &kind_job, &clock_system, &now, &job.stored.id,
+			       &fault));
+	asset.room = job.stored.parent;
+	asset.template_id = job.template_id;
+	job.name = id_as_text(kept, &job.stored.id);
+	ck_assert_msg(job_put(&call, &job, &fault) &&
+			      job_load(&call, &job.stored.id, STORE_TO_CHANGE, &job, &fault) &&
+			      asset_add(&call, &job, &asset, &fault) &&
+			      job_put(&call, &job, &fault),
+		      "%s", fault_reason(&fault));
+	(void)world_commit(&call);
+	return id_as_text(kept, &asset.stored.id).data;
+}
+
 #define NO_TICKET "0123456789012345678901234567890123456789012"
 #define NOTHING "000000000000000000000001"
 #define BACKEND_AGAIN \
@@ -429,6 +475,9 @@ static const struct {
 	{ METHOD_GET, "/v2/recording-assets", NULL, 200, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/recording-assets/" NOTHING, NULL, 404, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/recording-assets/" NOTHING "/presigned-url", NULL, 404, 1, NULL, 0 },
+	/* The object's recording, room and template say who signs for its storage. */
+	{ METHOD_GET, "/v2/recording-assets/$a/presigned-url", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/recording-assets/$o/presigned-url", NULL, 200, 6, NULL, 0 },
 	{ METHOD_DELETE, "/v2/recording-assets/" NOTHING, NULL, 404, 2, NULL, 0 },
 	{ METHOD_POST, "/v2/recording-assets", "{\"path\":\"x\"}", 400, 0, NULL, 0 },
 	{ METHOD_POST, "/v2/recording-assets/purge", "{\"path\":\"x\"}", 400, 0, NULL, 0 },
@@ -451,6 +500,10 @@ static const struct {
 	{ METHOD_GET, "/v2/analytics/events?room_id=$r", NULL, 200, 2, NULL, 0 },
 	{ METHOD_GET, "/v2/join/$c/recordings", NULL, 403, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/join/$c/recordings/" NOTHING "/presigned-url", NULL, 403, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/join/$h/recordings", NULL, 200, 6, NULL, 0 },
+	{ METHOD_GET, "/v2/join/$h/recordings/" NOTHING "/presigned-url", NULL, 404, 4, NULL, 0 },
+	{ METHOD_GET, "/v2/join/$h/recordings/$a/presigned-url", NULL, 200, 4, NULL, 0 },
+	{ METHOD_GET, "/v2/join/$h/recordings/$o/presigned-url", NULL, 200, 5, NULL, 0 },
 	{ METHOD_GET, "/v2/recorders", NULL, 200, 2, NULL, 0 },
 	{ METHOD_POST, "/v2/recorders/a/report", "{}", 401, 0, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/door", "{\"state\":\"ask\"}", 200, 3, NULL, 0 },
@@ -521,8 +574,17 @@ START_TEST(other_calls_take_the_expected_number_of_round_trips)
 	const char *values[VALUES] = { NULL };
 	struct buffer wrong = BUFFER_INITIAL(kept);
 	struct reply reply;
+	const char *recorded, *room;
 	unsigned before, flights;
 
+	recorded = make(&one, "/v2/templates", RECORDED);
+	room = make(&one, "/v2/rooms",
+		    arena_text(kept, "{\"name\":\"recorded\",\"template_id\":\"%s\"}", recorded));
+	values[place_of('a')] = record_room(recorded, room, "");
+	values[place_of('o')] = record_room(recorded, room, "{" STORAGE "}");
+	reply = ask(&one, METHOD_POST, arena_text(kept, "/v2/room-codes/room/%s/role/host", room),
+		    "{}");
+	values[place_of('h')] = member_of(&reply, "code");
 	values[place_of('u')] = account.id_text;
 	values[place_of('b')] = make(&one, "/v2/backends", LIVEKIT);
 	values[place_of('t')] = make(&one, "/v2/templates",
