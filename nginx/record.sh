@@ -7,6 +7,7 @@ check_record_options()
 {
 	[ $record = no ] || [ "$call$livekit_url" != no ] ||
 		wrong_use '--record records calls; use it with --call or --with-livekit'
+	[ $record = yes ] || [ -z "$record_options" ] || wrong_use '--record-option needs --record'
 }
 
 # Exits with what is missing.
@@ -34,16 +35,19 @@ make_recorder()
 	mv -fT recorder.key.new recorder.key || exit 1
 }
 
-# Replaces this shell by the recorder, which may reach media servers on this machine.
+# Replaces this shell by the recorder, which may reach media servers on this machine, unless the arguments say
+# otherwise.
 recorder_in_place()
 {
-	become "$binary" record --url "$base" --key-file recorder.key --folder recordings --media-allow 127.0.0.0/8,::1
+	set -- --media-allow 127.0.0.0/8,::1 "$@"
+	become "$binary" record --url "$base" --key-file recorder.key --folder recordings "$@"
 }
 
 start_recorder()
 {
 	exec 7>recorder.lock
 	flock -n 7 || exit 1
-	(supervise recorder.lock ready recorder_ended recorder_in_place recorder.log) </dev/null >>anteroom.log 2>&1 9>&- &
+	(supervise recorder.lock ready recorder_ended "recorder_in_place $record_options" recorder.log) </dev/null \
+		>>anteroom.log 2>&1 9>&- &
 	exec 7>&-
 }

@@ -188,6 +188,7 @@ done <<END
 2|must be from 1 to 9, got 10||--call --call-servers 10
 2|must be from 1 to 9, got two||--call --call-servers=two
 2|use it with --call||--record
+2|--record-option needs --record||--record-option --slots
 2|need each other||--call --livekit-from $scratch/livekit-server
 2|need each other||--call --livekit-sha256 $sum
 2|must have 64 hexadecimal digits||--call --livekit-from $scratch/livekit-server --livekit-sha256 ${sum%?}
