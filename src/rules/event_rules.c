@@ -47,7 +47,8 @@ static const struct field data_fields[] = {
 	{ "code_hash",   TEXT(any_text), DOC("HMAC-SHA256 of a code, with a key of the account.") },
 	{ "reason",      TEXT(any_text),
 	  DOC("Why a join was rejected; why a peer left, in the words of 100ms; or what the person who ended a "
-	      "room or banned somebody wrote.") },
+	      "room or banned somebody wrote; for room.moved, down or drained.") },
+	{ "to",          TEXT(any_text), DOC("The media server where the room is now, for room.moved; from is the former one.") },
 	{ "message",     TEXT(any_text),
 	  DOC("What is wrong with a media server, for backend.down; what the person who removed a peer wrote.") },
 	{ "room_name",   TEXT(any_text), EXAMPLE("monday"), DOC("Name of the room when the session opened.") },

@@ -173,6 +173,7 @@
 #define NEW_SERVER { "newServer", \
 	"If the scheme, host or port of url changes, the secrets of config must be sent again." }
 #define TYPE_STAYS { "typeStays", "The type of a backend cannot be changed." }
+#define POOL_TYPE { "poolType", "The backends of a pool have one type." }
 #define BANNED_THINGS { "bannedThings", "code and room_id are a code and a room of the account." }
 #define SEGMENTS { "segments", \
 	"numPlaylistSegments is at most 12, unless the stored destination has the same value." }
@@ -329,7 +330,7 @@ const struct route routes[] = {
 	  DOC("Lists rooms, newest first, with only the fields needed for a list.") },
 	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom", NEEDS(ROOMS_READ),
 	  ANSWER(room_shape), ETAG,
-	  LOADS(SHOWN(room)), MAY_READ(READ_BY_ID(kind_place)), TRIPS(1, 3),
+	  LOADS(SHOWN(room)), MAY_READ(READ_BY_ID(kind_place)), TRIPS(1, 4),
 	  DOC("Returns a room.") },
 	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom",
 	  NEEDS(ROOMS_WRITE), IN_BULK,
@@ -446,7 +447,7 @@ const struct route routes[] = {
 		    "the person or the code is banned, it is for another user, consent to recording is needed, the room or "
 		    "the role is full, "
 		    "somebody has to let people in, or did not let this person in."),
-	  MAY_READ(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 6),
+	  MAY_READ(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 8),
 	  DOC("Exchanges a room code for a join token.") },
 	{ METHOD_POST,   "/v2/livekit/{code}", ROUTE_READ_FIRST, join_livekit, "joinLivekit",
 	  WHOLE(livekit_join_shape), QUERY(livekit_query), LIVEKIT_BODY, ANSWER(livekit_join_answer_shape), CREATES, OPEN_TO_ALL, LIMITED,
@@ -497,41 +498,44 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/backends", ROUTE_WRITE, backends_create, "createBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(new_backend_shape), ANSWER(backend_shape),
-	  CONFLICT("Another backend has this name, or the account already has 100 backends."),
-	  RULES(ACTIVE_KEY),
-	  LOADS(CHANGED(media)), TRIPS(3, 3),
+	  CONFLICT("Another backend or pool has this name, or a backend the name of the pool; or the account already "
+		   "has 100 backends."),
+	  RULES(ACTIVE_KEY, POOL_TYPE),
+	  LOADS(CHANGED(media)), TRIPS(3, 4),
 	  DOC("Creates a backend (a media server).") },
 	{ METHOD_GET,    "/v2/backends", ROUTE_READ, backends_list, "listBackends",
 	  NEEDS(BACKENDS_WRITE),
 	  QUERY(plain_list_query), LIST(backend_shape),
 	  LOADS(SHOWN(media), PAGE(list)),
-	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 1),
+	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 2),
 	  DOC("Lists backends, newest first.") },
 	{ METHOD_GET,    "/v2/backends/{backend_id}", ROUTE_READ, backends_get, "getBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  ANSWER(backend_shape),
 	  LOADS(SHOWN(backend)),
-	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 1),
+	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 2),
 	  DOC("Returns a backend, without its secrets.") },
 	{ METHOD_POST,   "/v2/backends/{backend_id}", ROUTE_WRITE, backends_replace, "replaceBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(backend_shape), ANSWER(backend_shape),
-	  CONFLICT("Another backend has this name, or a template uses the previous name."),
-	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS),
+	  CONFLICT("Another backend or pool has this name, or a backend the name of the pool; or a template uses the "
+		   "previous name, or the pool that would lose its last backend."),
+	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS, POOL_TYPE),
 	  LOADS(CHANGED(backend)),
-	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(2, 2),
+	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(2, 3),
 	  DOC("Replaces a backend. Secrets that are not given are kept.") },
 	{ METHOD_PATCH,  "/v2/backends/{backend_id}", ROUTE_WRITE, backends_patch, "patchBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  MERGE(backend_shape), ANSWER(backend_shape),
-	  CONFLICT("Another backend has this name, or a template uses the previous name."),
-	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS),
+	  CONFLICT("Another backend or pool has this name, or a backend the name of the pool; or a template uses the "
+		   "previous name, or the pool that would lose its last backend."),
+	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS, POOL_TYPE),
 	  LOADS(CHANGED(backend)),
-	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(2, 2),
+	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(2, 3),
 	  DOC("Updates a backend (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/backends/{backend_id}", ROUTE_WRITE, backends_delete, "deleteBackend",
 	  NEEDS(BACKENDS_WRITE),
-	  CONFLICT("A template uses the backend."),
+	  CONFLICT("A template uses the backend, or the pool that would lose its last backend."),
 	  LOADS(CHANGED(backend)),
 	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(15, 15),
 	  DOC("Deletes a backend that no template uses.") },

@@ -348,6 +348,8 @@ static const struct {
 	{ &kept_usage_kind, NULL, "counts the stored responses" },
 	{ &garbage_kind, NULL, "what still has to be removed" },
 	{ &backend_healths_kind, "getBackend", NULL },
+	{ &place_kind, "getRoom", NULL },
+	{ &backend_load_kind, "getBackend", NULL },
 	{ &inside_kind, NULL, "finds a person inside by the entry" },
 	{ &shown_name_kind, NULL, "finds people inside by the name" },
 	{ &usage_now_kind, "getUsage", NULL },
@@ -418,6 +420,8 @@ static const char *words_of(const char *kind, const struct member *member)
 		buffer_append_text(&text, arena_text(arena, ", %s(%s)",
 						     relation->is_by_name ? "BY_NAME" : "ITEM_OF",
 						     relation->list));
+	if (relation->other_list != NULL)
+		buffer_append_text(&text, arena_text(arena, ", OR_OF(%s)", relation->other_list));
 	if (relation->counted_in != NULL)
 		buffer_append_text(&text,
 				   arena_text(arena, ", COUNTED(%s, %s)",

@@ -785,6 +785,7 @@ static const struct { const char *type, *members; } event_members[] = {
 	{ "role.change.success", OF_PEER " previous_role role_changed_at role_change_requested_by" },
 	{ "room.end.success", OF_SESSION " peer_id user_id user_name role lock_room reason source" },
 	{ "backend.down", "message" },
+	{ "room.moved", "to reason" },
 };
 /* clang-format on */
 

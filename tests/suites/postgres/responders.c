@@ -72,7 +72,7 @@ const char *make(const struct world *responder, const char *path, const char *bo
 	return member_of(&reply, "id");
 }
 
-const char letters[] = "trcslkbwdnjpuxaoh";
+const char letters[] = "trcslkbwdnjpuxaohy";
 
 const char *filled_in(const char *text, const char *const values[VALUES])
 {

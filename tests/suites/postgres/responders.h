@@ -48,7 +48,7 @@ const char *make(const struct world *responder, const char *path, const char *bo
 #define FLIGHTS_WITHIN 5000
 
 /* k is the ticket that was answered last; those that follow are set by `more_trips`. */
-extern const char letters[18];
+extern const char letters[19];
 
 #define VALUES (sizeof letters - 1)
 

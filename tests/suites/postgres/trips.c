@@ -416,6 +416,11 @@ static const char *record_room(const char *template, const char *room, const cha
 	"{\"name\":\"b\",\"type\":\"livekit\",\"url\":\"wss://h\",\"default\":true,\"config\":{" \
 	"\"api_key\":\"k\"}}"
 
+#define BACKEND_IN_POOL(name) \
+	"{\"name\":\"" name \
+	"\",\"type\":\"livekit\",\"url\":\"wss://h\",\"pool\":\"p\",\"default\":true,\"config\":{" \
+	"\"api_key\":\"k\",\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}"
+
 /* The other routes. The room is in session, with one peer; no media
  * server can be asked. */
 static const struct {
@@ -517,6 +522,20 @@ static const struct {
 	{ METHOD_GET, "/v2/backends/$b", NULL, 200, 1, NULL, 0 },
 	{ METHOD_POST, "/v2/backends/$b", BACKEND_AGAIN, 200, 2, NULL, 0 },
 	{ METHOD_PATCH, "/v2/backends/$b", "{\"ttl\":90}", 200, 2, NULL, 0 },
+	/* In a pool, the loads of its servers are read, and an exchange reads where the room is. */
+	{ METHOD_PATCH, "/v2/backends/$b", "{\"pool\":\"p\"}", 200, 3, NULL, 0 },
+	{ METHOD_GET, "/v2/backends/$b", NULL, 200, 2, NULL, 0 },
+	{ METHOD_GET, "/v2/backends", NULL, 200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/backends/$b", BACKEND_IN_POOL("again"), 200, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/backends", BACKEND_IN_POOL("other"), 200, 4, NULL, 0 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 8, NULL, 0 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 4, NULL, 0 },
+	{ METHOD_GET, "/v2/rooms/$r", NULL, 200, 4, NULL, 0 },
+	/* A room that is nowhere is placed by the health and the loads of the servers. */
+	{ METHOD_POST, "/v2/rooms", "{\"name\":\"nowhere\"}", 200, 2, "x id", 0 },
+	{ METHOD_POST, "/v2/room-codes/room/$x/role/host", "{}", 200, 2, "y code", 0 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$y\"}", 200, 7, NULL, 0 },
+	{ METHOD_GET, "/v2/active-rooms/$r", NULL, 200, 7, NULL, 0 },
 	{ METHOD_POST, "/v2/backends/$b/test", "{}", 501, 1, NULL, 0 },
 	{ METHOD_POST, "/v2/backends/$b/events", "{}", 204, 0, NULL, 0 },
 	/* The session of the room closes, and who is inside leaves. */
