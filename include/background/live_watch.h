@@ -12,8 +12,11 @@
  *  - background/live_watch.c has the rounds of the thread, closes the sessions of rooms that have
  *    been empty for a while, and removes old sessions.
  *
- * live_watch.c calls the other two, which do not call each other: what one of them has for the
- * other is in the state that all three share (background/live_watched.h).
+ * background/live_places.h follows the rooms of pools: it counts what each media server has, moves
+ * rooms, and ends them where they are no longer.
+ *
+ * live_watch.c calls the others, which do not call each other: what one of them has for the
+ * other is in the state that all share (background/live_watched.h).
  *
  * The accounts take turns of a few milliseconds, one for merging and one for enforcing, so that a
  * media server that reports a great deal holds up no other account. Whatever may be large is done
@@ -54,5 +57,14 @@ struct live_figures {
 	uint64_t backends_up, backends_down; /* 0 unless this process surveys them */
 };
 void live_watch_figures(struct live_watch *watch, struct live_figures *figures);
+/* What was counted last of each media server of a pool, if this process counts (live_places.h); two
+ * accounts may use a name. The array and its names are in the arena. */
+struct backend_figures {
+	struct slice name;
+	uint64_t rooms, people;
+	bool lacks_reserve; /* one of each pool in which no other server could take rooms */
+};
+struct backend_figures *live_watch_backends(struct live_watch *watch, struct arena *arena,
+					    size_t *n);
 
 #endif

@@ -37,6 +37,8 @@
 /* A media server of a pool, or one that was given a weight. */
 struct counted_backend {
 	struct id id;
+	struct slice name, pool; /* their own */
+	bool is_draining;
 	uint64_t people, rooms, expected;
 	bool is_emptied; /* its rooms are moved to others */
 	struct id leaving[LEAVING_MOST]; /* some of them */
@@ -53,10 +55,28 @@ struct place_count {
 	size_t count;
 };
 
+static struct slice own_text(struct slice text)
+{
+	char *copy = memory_check(malloc(text.size + 1));
+
+	if (text.size > 0)
+		memcpy(copy, text.data, text.size);
+	return (struct slice){ copy, text.size };
+}
+
+static void free_backends(struct place_count *count)
+{
+	for (size_t i = 0; i < count->count; i++) {
+		free((void *)(uintptr_t)count->backends[i].name.data);
+		free((void *)(uintptr_t)count->backends[i].pool.data);
+	}
+	free(count->backends);
+}
+
 void place_count_free(struct place_count *count)
 {
 	if (count != NULL)
-		free(count->backends);
+		free_backends(count);
 	free(count);
 }
 
@@ -96,12 +116,15 @@ static bool begin_count(struct call *call, struct place_count *count, struct fau
 			continue;
 		backends[n++] = (struct counted_backend){
 			.id = backend->id,
+			.name = own_text(backend->name),
+			.pool = own_text(backend->pool),
+			.is_draining = backend->is_draining,
 			.is_emptied = backend->moves && backend->is_draining,
 			.moved = former == NULL ? 0 : former->moved,
 		};
 	}
 	qsort(backends, n, sizeof *backends, compare_counted);
-	free(count->backends);
+	free_backends(count);
 	count->backends = backends;
 	count->count = n;
 	count->time = call->now;
@@ -260,6 +283,55 @@ static bool keep_count(struct call *call, const struct place_count *count, struc
 	return media_put(call, &media, fault);
 }
 
+/* Returns true if another server of the pool could take the rooms of this one: both are up, and do
+ * not drain. */
+static bool has_reserve(struct live_watch *watch, const struct id *account,
+			const struct place_count *count, const struct counted_backend *of)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count->count; i++) {
+		const struct counted_backend *backend = &count->backends[i];
+		const struct watched_backend *watched = watched_backend_of(
+			(struct live_watch *)(uintptr_t)watch, account, &backend->id);
+
+		n += slice_equal(backend->pool, of->pool) && !backend->is_draining &&
+		     watched != NULL && !watched->is_down;
+	}
+	return n > 1;
+}
+
+/* Has /metrics show what was counted. */
+static void show_count(struct live_watch *watch, const struct id *account,
+		       const struct place_count *count)
+{
+	pthread_mutex_lock(&watch->lock);
+	watched_forget_loads(watch, account);
+	for (size_t i = 0; i < count->count; i++) {
+		const struct counted_backend *backend = &count->backends[i];
+		bool is_first = true, is_alone = true;
+
+		for (size_t j = 0; j < count->count; j++) {
+			const bool is_mate = backend->pool.size > 0 && j != i &&
+					     slice_equal(count->backends[j].pool, backend->pool);
+
+			is_first = is_first && !(is_mate && j < i);
+			is_alone = is_alone && !is_mate;
+		}
+		watch->loads = memory_room(watch->loads, watch->load_count + 1,
+					   &watch->load_capacity, sizeof *watch->loads);
+		watch->loads[watch->load_count++] = (struct shown_load){
+			.account = *account,
+			.name = own_text(backend->name),
+			.rooms = backend->rooms,
+			.people = backend->people,
+			.lacks_reserve = is_first && !is_alone &&
+					 !has_reserve(watch, account, count, backend),
+		};
+	}
+	pthread_mutex_unlock(&watch->lock);
+}
+
 /* Goes on with the count of an account. */
 static void count_account(struct live_watch *watch, struct arena *arena, const struct id *account,
 			  struct place_count *count)
@@ -291,6 +363,7 @@ static void count_account(struct live_watch *watch, struct arena *arena, const s
 		while (transact_again(&run))
 			run.is_done = keep_count(&run.call, count, &fault);
 		arena_reset(arena);
+		show_count(watch, account, count);
 	}
 }
 

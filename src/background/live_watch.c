@@ -207,6 +207,9 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 
 	if (!lease_hold(watch->lease)) {
 		watch->had_lease = false;
+		pthread_mutex_lock(&watch->lock);
+		watched_forget_loads(watch, NULL);
+		pthread_mutex_unlock(&watch->lock);
 		return;
 	}
 	if (!watch->had_lease) {
@@ -416,6 +419,8 @@ void live_watch_close(struct live_watch *watch)
 		place_count_free(watch->accounts[i].places);
 	}
 	free(watch->accounts);
+	watched_forget_loads(watch, NULL);
+	free(watch->loads);
 	pthread_mutex_destroy(&watch->lock);
 	close(watch->wake);
 	free(watch);
@@ -426,4 +431,26 @@ void live_watch_figures(struct live_watch *watch, struct live_figures *figures)
 	pthread_mutex_lock(&watch->lock);
 	*figures = watch->figures;
 	pthread_mutex_unlock(&watch->lock);
+}
+
+struct backend_figures *live_watch_backends(struct live_watch *watch, struct arena *arena,
+					    size_t *n)
+{
+	struct backend_figures *figures;
+
+	pthread_mutex_lock(&watch->lock);
+	*n = watch->load_count;
+	figures = arena_alloc(arena, (*n + 1) * sizeof *figures);
+	for (size_t i = 0; i < *n; i++) {
+		const struct shown_load *load = &watch->loads[i];
+
+		figures[i] = (struct backend_figures){
+			.name = arena_copy(arena, load->name),
+			.rooms = load->rooms,
+			.people = load->people,
+			.lacks_reserve = load->lacks_reserve,
+		};
+	}
+	pthread_mutex_unlock(&watch->lock);
+	return figures;
 }

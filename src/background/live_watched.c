@@ -212,6 +212,19 @@ struct watched_backend *watched_backend_of(struct live_watch *watch, const struc
 		       : NULL;
 }
 
+void watched_forget_loads(struct live_watch *watch, const struct id *account)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < watch->load_count; i++) {
+		if (account != NULL && id_compare(&watch->loads[i].account, account) != 0)
+			watch->loads[n++] = watch->loads[i];
+		else
+			free((void *)(uintptr_t)watch->loads[i].name.data);
+	}
+	watch->load_count = n;
+}
+
 void watched_list_soon(struct live_watch *watch, const struct id *account)
 {
 	for (size_t i = 0; i < watch->backend_count; i++) {

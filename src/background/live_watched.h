@@ -172,6 +172,14 @@ struct pending_request {
 	bool (*take)(struct live_watch *watch, struct pending_request *pending);
 };
 
+/* What /metrics show of a media server. */
+struct shown_load {
+	struct id account;
+	struct slice name; /* its own */
+	uint64_t rooms, people;
+	bool lacks_reserve; /* the first one of a pool in which no other one could take its rooms */
+};
+
 struct live_watch {
 	const struct environment *environment;
 	struct lease *lease;
@@ -185,6 +193,8 @@ struct live_watch {
 	struct id large[LARGE_ARRIVED]; /* the accounts of large lists that have arrived */
 	size_t large_count;
 	struct live_figures figures;
+	struct shown_load *loads; /* of the media servers that this process counts */
+	size_t load_count, load_capacity;
 	/* Of the thread: what it knows, and what has become of its requests. */
 	void *tree; /* of rooms, by their key (tsearch) */
 	struct watched_room **rooms;
@@ -252,6 +262,9 @@ void watched_remove_stray(struct live_watch *watch, struct watched_stray *stray)
  * made again. */
 void watched_remove_server_room(struct live_watch *watch, const struct watched_room *room);
 
+/* Forgets what is shown of the account's media servers; NULL: of all accounts. The caller holds the
+ * lock. */
+void watched_forget_loads(struct live_watch *watch, const struct id *account);
 /* Returns NULL if there is no such media server. The pointer is valid for this round. */
 struct watched_backend *watched_backend_of(struct live_watch *watch, const struct id *account,
 					   const struct id *id);

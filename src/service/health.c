@@ -465,6 +465,42 @@ static void append_failures(struct buffer *page, struct failures *failures)
 			backends[i].count);
 }
 
+/* Adds a metric by media server, whose names have no characters that are special in a label. */
+static void append_of_backends(struct buffer *page, const char *name, const char *help,
+			       const struct backend_figures *backends, size_t n, size_t at)
+{
+	begin_metric(page, name, "gauge", help);
+	for (size_t i = 0; i < n; i++)
+		append_sample(
+			page, name, "",
+			slice_of(arena_text(page->arena, "backend=\"%.*s\"",
+					    (int)backends[i].name.size, backends[i].name.data)),
+			*(const uint64_t *)(const void *)((const char *)&backends[i] + at));
+}
+
+/* Adds what was counted of the media servers of pools. */
+static void append_loads(struct buffer *page, struct live_watch *watch)
+{
+	static const char without[] = "anteroom_pools_without_reserve";
+	struct backend_figures *backends = NULL;
+	size_t n = 0, lacking = 0;
+
+	if (watch != NULL)
+		backends = live_watch_backends(watch, page->arena, &n);
+	for (size_t i = 0; i < n; i++)
+		lacking += backends[i].lacks_reserve;
+	append_of_backends(page, "anteroom_backend_rooms",
+			   "Rooms that are placed on a media server of a pool, by its name.",
+			   backends, n, offsetof(struct backend_figures, rooms));
+	append_of_backends(page, "anteroom_backend_people",
+			   "People in the rooms of a media server of a pool, by its name.",
+			   backends, n, offsetof(struct backend_figures, people));
+	begin_metric(page, without, "gauge",
+		     "Pools with several media servers of which fewer than two are up and not "
+		     "draining.");
+	append_sample(page, without, "", (struct slice){ 0 }, lacking);
+}
+
 bool health_metrics(struct call *call, struct fault *fault)
 {
 	static const char build[] = "anteroom_build_info";
@@ -487,12 +523,15 @@ bool health_metrics(struct call *call, struct fault *fault)
 	if (environment->metrics != NULL)
 		append_requests(&page, environment->metrics);
 	append_failures(&page, environment->failures);
-	for (size_t i = 0; i < sizeof all_metrics / sizeof all_metrics[0]; i++) {
-		if (is_of[all_metrics[i].of])
-			append_metric(&page, &all_metrics[i], figures);
-	}
-	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
-	return call_answer(call, buffer_slice(&page));
+}
+
+append_loads(&page, environment->live_watch);
+for (size_t i = 0; i < sizeof all_metrics / sizeof all_metrics[0]; i++) {
+	if (is_of[all_metrics[i].of])
+		append_metric(&page, &all_metrics[i], figures);
+}
+call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
+return call_answer(call, buffer_slice(&page));
 }
 
 bool health_check_operator(const struct call *call, struct fault *fault)

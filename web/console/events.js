@@ -415,6 +415,7 @@ const CAUSES = {
 	media: "audio and video failed",
 	server: "the media server ended it",
 	unseen: "no longer there",
+	moved: "the room was moved",
 };
 
 /** @param {any} seconds */

@@ -132,6 +132,7 @@ static const struct {
 	{ "leave:a=media", "media", "ice connection state closed", "" },
 	{ "leave:a=server", "server", "server removed peer", "" },
 	{ "leave:a=unseen", "unseen", "server removed peer", "" },
+	{ "leave:a=moved", "moved", "server removed peer", "" },
 	/* The media server does not know why this service puts people out. */
 	{ "order:a=removed out:a", "removed", "peer kicked", "why" },
 	{ "order:a=banned out:a", "banned", "peer kicked", "why" },

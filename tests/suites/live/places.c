@@ -88,6 +88,12 @@ static const struct {
 	{ FOLLOWED " leave:c +20000", "grace",
 	  "[closed 2 0-4000 a@0-0=moved b@1000-1000=moved c@3000-4000=left]", "close" },
 
+	/* ---- its media server is put into another pool ---- */
+	{ "pool place:2 other:2 +1000", "join:a", "[open 1 1000-1000 a@1000]", "open join" },
+	{ "pool place:2 other:2 +1000", "server:2 join:a", "[open 1 1000-1000 a@1000]", "open join" },
+	{ "pool place:2 server:2 join:a other:2 +1000", "server:1 join:b", "[open 1 0-0 a@0]", "stray" },
+	{ "pool place:2 server:2 join:a other:2 +1000", "join:b", "[open 1 0-1000 a@0 b@1000]", "join" },
+
 	/* ---- a room that is deleted ---- */
 	{ MOVED " delete", "server:2 room:2 join:c", UNCHANGED, "" },
 	/* clang-format on */

@@ -498,6 +498,20 @@ static void say_move(struct script *script, struct slice word)
 	commit(&call);
 }
 
+static void say_other(struct script *script, struct slice word)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct media media;
+	struct call call;
+
+	(void)script;
+	begin(&call);
+	ck_assert(media_load(&call, STORE_TO_CHANGE, &media, &fault));
+	media_backend(&media, &servers[word.data[0] - '1'])->pool = SLICE("q");
+	ck_assert(media_put(&call, &media, &fault));
+	commit(&call);
+}
+
 static void say_drop(struct script *script, struct slice word)
 {
 	(void)script;
@@ -518,7 +532,7 @@ static const struct {
 	{ "room:", say_room }, { "server:", say_server }, { "late:", say_late },
 	{ "name:", say_name }, { "delete", say_delete }, { "+", say_pause },
 	{ "(", say_together }, { ")", say_all }, { "order:", say_order }, { "out:", say_out },
-	{ "pool", say_pool }, { "place:", say_place }, { "move:", say_move }, { "drop:", say_drop },
+	{ "pool", say_pool }, { "place:", say_place }, { "move:", say_move }, { "drop:", say_drop }, { "other:", say_other },
 	/* clang-format on */
 };
 

@@ -22,6 +22,7 @@
  *     place:2       the room is placed at this media server for an hour
  *     move:2        it is moved there
  *     drop:1        this media server is deleted
+ *     other:2       this media server is in another pool from now on
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_LIVE_SCRIPT_H

@@ -260,8 +260,8 @@ START_TEST(rooms_and_people_are_counted)
 	set_up_pool(2);
 	start_watch();
 	(void)ask_until(active(0), "\"peer_count\":2");
-	(void)ask_until(paths[0], "\"load\":{\"rooms\":1,\"people\":2,\"share\":100.0,");
-	(void)ask_until(paths[1], "\"load\":{\"rooms\":0,\"people\":0,\"share\":0.0,");
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":1,\"people\":2,\"share\":100,");
+	(void)ask_until(paths[1], "\"load\":{\"rooms\":0,\"people\":0,\"share\":0,");
 	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, room_path, NULL), "\"backend\":\"s1\""));
 }
 END_TEST
