@@ -655,6 +655,8 @@ static bool ask_about_stray(struct live_watch *watch, struct watched_stray *stra
 	struct fault fault = FAULT_INITIAL;
 	struct arena *before;
 
+	if (stray->forget_at == INT64_MAX)
+		stray->forget_at = clock_monotonic() + STRAY_KNOWN_FOR;
 	job->pending.take = take_stray;
 	job->room = stray->room;
 	job->asking = (struct asking){

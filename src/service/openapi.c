@@ -447,7 +447,7 @@ static bool may_be_replayed_short(const struct route *route)
 /* Returns whether the response to validate_only has the status of the other response. */
 static bool answers_validation(const struct route *route)
 {
-	return may_change(route) && !route->creates;
+	return may_change(route) && !route->creates && !route->accepts;
 }
 
 /* Returns the name of the schema of the response: of a route that may change something, a choice
@@ -693,7 +693,7 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 		   : route->accepts	  ? "202"
 					  : "200",
 		   success_of(arena, route));
-	if ((answers_nothing(route) || route->creates) && may_change(route))
+	if ((answers_nothing(route) || route->creates || route->accepts) && may_change(route))
 		object_put(
 			responses, "200",
 			json_pack("{s:s, s:o, s:o}", "description",
