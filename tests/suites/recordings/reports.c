@@ -18,6 +18,7 @@
 #include "directory.h"
 #include "kit.h"
 #include "records/kinds.h"
+#include "resources/media/placing.h"
 #include "resources/recordings/job_links.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/job_outputs.h"
@@ -601,6 +602,75 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 	ck_assert_uint_eq(jobs.bytes, 5000);
 	client.works = "";
 	ck_assert_uint_eq(work_count(report(&client)), 0);
+}
+END_TEST
+
+/* Places the room, which an exchange does, or moves it. */
+static void put_room(const struct id *room, const char *backend, bool moves)
+{
+	struct room_record record;
+	struct media media;
+	struct place place;
+	struct call call;
+	bool is_there;
+
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(media_load(&call, STORE_TO_SHOW, &media, &fault) &&
+		  room_find(&call, room, STORE_TO_SHOW, &record, &is_there, &fault) &&
+		  place_load(&call, room, STORE_TO_CHANGE, &place, &fault));
+	place.until = world_now(&world) / 1000 + 3600;
+	if (moves) {
+		ck_assert(placing_move(
+			&call, &media, &record, &place, media_backend(&media, &place.backend),
+			media_backend_named(&media, slice_of(backend)), MOVE_DRAINED, &fault));
+	} else {
+		place.backend = media_backend_named(&media, slice_of(backend))->id;
+		place.since = world_now(&world);
+		ck_assert(record_put(&place_table, call.transaction, &place, &fault));
+	}
+	commit(&call);
+}
+
+/* Returns the URL of the media server in the order, or NULL. */
+static const char *ordered_url(struct client *client)
+{
+	const json_t *order = json_object_get(work_at(report(client), 0), "order");
+	const json_t *join = json_object_get(order, "join");
+
+	ck_assert_ptr_nonnull(order);
+	return json_string_value(json_object_get(join, "url"));
+}
+
+/* A room of a pool is recorded where it is, and after it was moved there. */
+START_TEST(a_recorder_follows_a_room_that_is_moved)
+{
+	struct client client;
+	struct id job, room;
+
+	for (int i = 1; i <= 2; i++)
+		(void)world_expect(
+			&world, 200, METHOD_POST, "/v2/backends",
+			arena_text(
+				world.arena,
+				"{\"name\":\"s%d\",\"type\":\"livekit\",\"url\":\"wss://s%d.example\","
+				"\"pool\":\"p\",\"default\":%s,\"config\":{\"api_key\":\"k\","
+				"\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}",
+				i, i, i == 1 ? "true" : "false"));
+	client_begin(&client, "r1", "b", "f1", NULL);
+	(void)report(&client);
+	job = start("one");
+	room = job_of(&world.account, &job).stored.parent;
+	(void)report(&client);
+	client.needs = arena_text(world.arena,
+				  "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+				  world.account.id_text, id_as_text(world.arena, &job).data);
+	client.works = work_text(&world.account.id, &job, 1, "waiting", 0, "");
+	/* It is nowhere yet. */
+	ck_assert_ptr_null(ordered_url(&client));
+	put_room(&room, "s2", false);
+	ck_assert_str_eq(ordered_url(&client), "wss://s2.example");
+	put_room(&room, "s1", true);
+	ck_assert_str_eq(ordered_url(&client), "wss://s1.example");
 }
 END_TEST
 
@@ -2307,6 +2377,7 @@ void add_reports(TCase *reports, bool on_database)
 	tcase_add_test(reports, a_test_has_its_room_made_and_ends_by_itself);
 	tcase_add_loop_test(reports, the_chat_is_kept_if_the_template_says_so, 0,
 			    ROWS(rules_of_chat));
+	tcase_add_test(reports, a_recorder_follows_a_room_that_is_moved);
 	tcase_add_test(reports, a_webhook_has_a_link_that_the_log_has_not);
 	tcase_add_test(reports, a_deleted_account_leaves_no_work);
 	tcase_add_test(reports, the_watch_looks_at_jobs_that_are_due);
