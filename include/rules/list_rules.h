@@ -18,6 +18,7 @@ extern const struct shape code_view_query;
 extern const struct shape code_write_query;
 extern const struct shape signing_key_list_query;
 /* The query of lists of API keys, backends and webhooks. */
+extern const struct shape backend_list_query;
 extern const struct shape plain_list_query;
 extern const struct shape event_list_query;
 /* Events of a room (/v2/analytics/events). */

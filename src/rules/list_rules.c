@@ -115,6 +115,13 @@ const struct shape signing_key_list_query = {
 	"SigningKeyListQuery", FIELDS(signing_key_list_fields),
 };
 
+static const struct field backend_list_fields[] = {
+	{ "limit", LIMIT, DEFAULT(10) },
+	{ "start", TEXT(id_text), START },
+	{ "name", TEXT(any_text), EXAMPLE("livekit"), DOC("Only the backend with exactly this name.") },
+};
+const struct shape backend_list_query = { "BackendListQuery", FIELDS(backend_list_fields) };
+
 static const struct field plain_list_fields[] = {
 	{ "limit", LIMIT, DEFAULT(10) },
 	{ "start", TEXT(id_text), START },

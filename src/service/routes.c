@@ -505,7 +505,7 @@ const struct route routes[] = {
 	  DOC("Creates a backend (a media server).") },
 	{ METHOD_GET,    "/v2/backends", ROUTE_READ, backends_list, "listBackends",
 	  NEEDS(BACKENDS_WRITE),
-	  QUERY(plain_list_query), LIST(backend_shape),
+	  QUERY(backend_list_query), LIST(backend_shape),
 	  LOADS(SHOWN(media), PAGE(list)),
 	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 2),
 	  DOC("Lists backends, newest first.") },

@@ -307,6 +307,9 @@ else
 	[ "$(tell anteroom "$secret" "$urls" <event)" = 204 ] || fail "an event at $urls: $(cat told.answer)"
 	expect 200 "$base/v2/backends?name=own" -H "Authorization: Bearer $token"
 	grep -q '"url":"wss://livekit.example.org".*"default":true.*"create_rooms":true' body || fail "LiveKit is $(cat body)"
+	# The media server that was there is another one.
+	expect 200 "$base/v2/backends?name=livekit" -H "Authorization: Bearer $token"
+	grep -q '"name":"livekit"' body || fail "the media server that was there is gone: $(cat body)"
 	cp set/livekit.yaml before
 	setup wss://livekit.example.org --name own && fail 'setup-livekit replaces a configuration'
 	grep -q 'already exists; delete it for a new key' setup.log && cmp -s before set/livekit.yaml ||

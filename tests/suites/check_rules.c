@@ -20,11 +20,11 @@
 static struct arena *arena;
 
 static const struct shape *const shapes[] = {
-	&role_shape,	   &template_shape,	&settings_shape,      &destinations_shape,
-	&recordings_shape, &upload_shape,	&upload_info_shape,   &recording_info_shape,
-	&room_shape,	   &room_code_shape,	&code_switch_shape,   &code_enabled_shape,
-	&join_shape,	   &token_answer_shape, &template_list_query, &room_list_query,
-	&code_list_query,
+	&role_shape,	     &template_shape,	  &settings_shape,	&destinations_shape,
+	&recordings_shape,   &upload_shape,	  &upload_info_shape,	&recording_info_shape,
+	&room_shape,	     &room_code_shape,	  &code_switch_shape,	&code_enabled_shape,
+	&join_shape,	     &token_answer_shape, &template_list_query, &room_list_query,
+	&backend_list_query, &code_list_query,
 };
 
 static void set_up(void)

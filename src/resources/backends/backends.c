@@ -469,6 +469,7 @@ bool backends_list(struct call *call, struct fault *fault)
 {
 	struct backend_healths healths;
 	struct backend_load *loads;
+	const json_t *name = json_object_get(call->query, "name");
 	struct list *list = call->list;
 
 	list_open(list);
@@ -478,7 +479,8 @@ bool backends_list(struct call *call, struct fault *fault)
 	for (size_t i = call->media->backend_count; i-- > 0 && !list_is_full(list);) {
 		const struct backend *backend = &call->media->backends[i];
 
-		if (list->is_bounded && id_compare(&backend->id, &list->start) >= 0)
+		if ((list->is_bounded && id_compare(&backend->id, &list->start) >= 0) ||
+		    (name != NULL && !slice_equal(text_of_json(name), backend->name)))
 			continue;
 		list_add_item(list, &backend->id);
 		call_part(call, backend_text(call, backend, &healths, loads));
