@@ -14,13 +14,11 @@
 #include "records/kinds.h"
 #include "resources/asking.h"
 #include "resources/live/live_merge.h"
-#include "resources/media/failures.h"
 #include "resources/media/placing_down.h"
 #include "resources/stored/media_record.h"
 #include "suite.h"
 
 #define SERVERS_MOST 3
-#define PEOPLE_OF_ROOM 12
 
 /* What the receiver answers for the servers; it reads that in its own thread. */
 enum state {
@@ -298,8 +296,6 @@ static void set_up_deaths(void)
 	(void)world_hold(&stand);
 	bearer = NULL;
 	people_count = 0;
-	stand.environment.failures = failures_open();
-	world_serve(&stand);
 	memset(backends, 0, sizeof backends);
 	pthread_mutex_lock(&field.lock);
 	memset(field.questions, 0, sizeof field.questions);
@@ -307,14 +303,6 @@ static void set_up_deaths(void)
 	pthread_mutex_unlock(&field.lock);
 	receiver_serve(stand.receiver, serve_field, NULL);
 	(void)ask(200, METHOD_POST, "/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
-}
-
-static void tear_down_deaths(void)
-{
-	struct failures *failures = stand.environment.failures;
-
-	tear_down();
-	failures_close(failures);
 }
 
 /* ---- the judgement ---- */
@@ -448,9 +436,290 @@ START_TEST(a_room_leaves_a_server_that_is_down)
 }
 END_TEST
 
+/* ---- what is said ---- */
+
+static const struct {
+	const char *failed; /* JSON */
+	int status;
+} words[] = {
+	{ "\"s0\"", 200 },
+	{ "\"\"", 200 },
+	{ "\"nobody has this name\"", 200 },
+	{ "\"0123456789012345678901234567890123456789012345678901234567890123\"", 200 },
+	{ "\"01234567890123456789012345678901234567890123456789012345678901234\"", 400 },
+	{ "0", 400 },
+	{ "true", 400 },
+	{ "[]", 400 },
+	{ "{\"backend\":\"s0\"}", 400 },
+};
+
+START_TEST(a_word_is_the_name_of_a_server)
+{
+	const int status = words[_i].status;
+	const char *answers[2];
+
+	open_pool(2);
+	come_inside(true);
+	answers[0] = exchange_with(status, words[_i].failed);
+	answers[1] = join_as(status, 0, words[_i].failed);
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_msg((strstr(answers[i], "/failed: must be ") != NULL) == (status == 400),
+			      "%s", answers[i]);
+	ck_assert_uint_eq(place_now(), first_place);
+}
+END_TEST
+
+/* ---- the question ---- */
+
+#define CROWD 12
+
+/* All of them are inside, and say at once that the server failed. Returns how many were sent to
+ * another one. */
+static size_t crowd_fails(void)
+{
+	const char *body = arena_text(stand.arena, "{\"failed\":%s}", quoted(first_place));
+	struct call calls[CROWD];
+	struct wait waits[CROWD];
+	size_t elsewhere = 0;
+
+	pthread_mutex_lock(&field.lock);
+	for (size_t i = 0; i < CROWD; i++) {
+		calls[i] = (struct call){ .arena = arena_open() };
+		waits[i] = (struct wait){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
+					  false };
+		bearer = token_of(i);
+		set_request(&calls[i], METHOD_POST, "/v2/token/join", body);
+		bearer = NULL;
+		ck_assert(service_answer(stand.service, &calls[i]));
+		if (call_is_asking(&calls[i]))
+			service_ask(&calls[i], end_wait, &waits[i]);
+		else
+			waits[i].has_ended = true;
+	}
+	pthread_mutex_unlock(&field.lock);
+	for (size_t i = 0; i < CROWD; i++) {
+		pthread_mutex_lock(&waits[i].lock);
+		while (!waits[i].has_ended)
+			pthread_cond_wait(&waits[i].ended, &waits[i].lock);
+		pthread_mutex_unlock(&waits[i].lock);
+	}
+	for (size_t i = 0; i < CROWD; i++) {
+		if (calls[i].asking != NULL)
+			ck_assert(service_answer(stand.service, &calls[i]));
+		ck_assert_int_eq(calls[i].answer.status, 200);
+		elsewhere += server_of(body_of(&calls[i])) != first_place;
+		arena_close(calls[i].arena);
+	}
+	store_flush(stand.environment.store);
+	return elsewhere;
+}
+
+START_TEST(a_crowd_asks_once_a_second_and_moves_once)
+{
+	const json_t *event;
+	const char *answer;
+
+	open_pool(2);
+	for (size_t i = 0; i < CROWD; i++)
+		come_inside(true);
+	/* An event was heard, so it may yet be there. */
+	set_state(first_place, STATE_CUT);
+	note_event(first_place);
+	world_move(&stand, 1000);
+	ck_assert_uint_eq(crowd_fails(), 0);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	world_move(&stand, 800);
+	ck_assert_uint_eq(crowd_fails(), 0);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	world_move(&stand, 400);
+	ck_assert_uint_eq(crowd_fails(), 0);
+	ck_assert_uint_eq(questions_to(first_place), 2);
+	/* They have all said so by now, so the first one moves the room for all. */
+	world_move(&stand, 15000);
+	ck_assert_uint_eq(crowd_fails(), CROWD);
+	ck_assert_uint_eq(questions_to(first_place), 3);
+	ck_assert_uint_eq(place_now(), 1 - first_place);
+
+	ck_assert_uint_eq(events("room.moved"), 1);
+	answer = ask(200, METHOD_GET, "/v2/events?type=room.moved", NULL);
+	event = json_array_get(json_object_get(parsed(answer), "data"), 0);
+	ck_assert_str_eq(text_at(json_object_get(event, "actor"), "kind"), "service");
+	event = json_object_get(event, "data");
+	ck_assert_str_eq(text_at(event, "id"), room_written);
+	ck_assert_str_eq(text_at(event, "kind"), "room");
+	ck_assert_str_eq(text_at(event, "from"), server_name(first_place));
+	ck_assert_str_eq(text_at(event, "to"), server_name(1 - first_place));
+	ck_assert_str_eq(text_at(event, "reason"), "down");
+	ck_assert_uint_eq(events("backend.down"), 1);
+
+	/* Each of them counts once in a minute. */
+	answer = ask(200, METHOD_GET, "/metrics", NULL);
+	ck_assert_ptr_nonnull(strstr(answer, "\nanteroom_rooms_moved_total{reason=\"down\"} 1\n"));
+	ck_assert_ptr_nonnull(
+		strstr(answer, "\nanteroom_rooms_moved_total{reason=\"drained\"} 0\n"));
+	ck_assert_ptr_nonnull(
+		strstr(answer, arena_text(stand.arena,
+					  "\nanteroom_backend_failed_total{backend=\"s%zu\"} 12\n",
+					  first_place)));
+}
+END_TEST
+
+/* A server that does not say a word, as after a power cut. */
+START_TEST(a_question_has_three_seconds_in_all)
+{
+	int64_t began, took;
+
+	/* Requests have as long as they have in the service. */
+	stand.options.sender.patience = 0;
+	world_restart(&stand);
+	open_pool(2);
+	come_inside(true);
+	set_state(first_place, STATE_HANGS);
+	began = clock_monotonic();
+	(void)join_as(200, 0, quoted(first_place));
+	took = clock_monotonic() - began;
+	ck_assert_int_ge(took, 2900);
+	ck_assert_int_lt(took, 4900);
+	ck_assert_uint_eq(place_now(), 1 - first_place);
+}
+END_TEST
+
+/* ---- the move ---- */
+
+/* A refused exchange moves nothing; and places are counted at the new server. */
+START_TEST(only_who_may_come_in_moves_a_room)
+{
+	const char *path;
+
+	open_pool(2);
+	path = arena_text(stand.arena, "/v2/rooms/%s", room_written);
+	(void)ask(200, METHOD_POST, path, "{\"size\":1}");
+	come_inside(true);
+	/* The server is there. */
+	(void)exchange_with(403, NULL);
+	(void)exchange_with(403, quoted(first_place));
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	set_state(first_place, STATE_CUT);
+	world_move(&stand, 2000);
+	(void)ask(200, METHOD_POST, path, "{\"enabled\":false}");
+	(void)join_as(403, 0, quoted(first_place));
+	ck_assert_uint_eq(place_now(), first_place);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	(void)ask(200, METHOD_POST, path, "{\"enabled\":true}");
+	ck_assert_uint_eq(server_of(join_as(200, 0, quoted(first_place))), 1 - first_place);
+	(void)exchange_with(200, NULL);
+}
+END_TEST
+
+/* What only validates asks nothing, and changes nothing. */
+START_TEST(a_validated_word_says_nothing)
+{
+	open_pool(2);
+	set_state(first_place, STATE_CUT);
+	note_state(first_place, false);
+	(void)ask(200, METHOD_POST, "/v2/token?validate_only=true",
+		  arena_text(stand.arena, "{\"code\":\"%s\",\"failed\":%s}", code_text,
+			     quoted(first_place)));
+	ck_assert_uint_eq(questions_to(first_place), 0);
+	ck_assert_uint_eq(place_now(), first_place);
+}
+END_TEST
+
+/* With LIVE_WATCH, records are moved; with LIVE_OFF, nothing is down for the service. */
+static const struct {
+	enum live_mode mode;
+	bool moves;
+} moving_modes[] = { { LIVE_ON, true }, { LIVE_WATCH, true }, { LIVE_OFF, false } };
+
+START_TEST(only_a_service_that_follows_rooms_moves_them)
+{
+	open_pool(2);
+	come_inside(true);
+	set_state(first_place, STATE_CUT);
+	stand.environment.live = moving_modes[_i].mode;
+	world_serve(&stand);
+	(void)join_as(200, 0, quoted(first_place));
+	ck_assert_uint_eq(questions_to(first_place), moving_modes[_i].moves);
+	ck_assert_uint_eq(place_now() != first_place, moving_modes[_i].moves);
+}
+END_TEST
+
+/* Of two others, one that neither drains nor is down. */
+START_TEST(a_room_goes_to_the_best_of_the_others)
+{
+	size_t worse;
+
+	open_pool(3);
+	come_inside(true);
+	worse = (first_place + 1 + (size_t)_i / 2) % 3;
+	if (_i % 2 == 0)
+		change_backends(true, worse);
+	else
+		note_state(worse, false);
+	set_state(first_place, STATE_CUT);
+	ck_assert_uint_eq(server_of(join_as(200, 0, quoted(first_place))), 3 - worse - first_place);
+}
+END_TEST
+
+/* All ways to come in move a room in which nobody is. */
+static const char *const ways[] = { "token", "join", "livekit" };
+
+START_TEST(whoever_comes_first_moves_an_empty_room)
+{
+	open_pool(2);
+	set_state(first_place, STATE_CUT);
+	note_state(first_place, false);
+	if (strcmp(ways[_i], "token") == 0)
+		ck_assert_uint_eq(server_of(exchange_with(200, NULL)), 1 - first_place);
+	else if (strcmp(ways[_i], "join") == 0)
+		ck_assert_uint_eq(server_of(join_as(200, 0, NULL)), 1 - first_place);
+	else
+		(void)ask(201, METHOD_POST, arena_text(stand.arena, "/v2/livekit/%s", code_text),
+			  "{\"failed\":5}");
+	ck_assert_uint_eq(place_now(), 1 - first_place);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+}
+END_TEST
+
+/* Of servers that do not make rooms by themselves, the new one makes it before the room moves. */
+START_TEST(a_room_is_made_where_it_goes)
+{
+	const char *path;
+
+	open_pool(2);
+	for (size_t i = 0; i < 2; i++) {
+		path = arena_text(stand.arena, "/v2/backends/%s",
+				  id_as_text(stand.arena, &backends[i]).data);
+		(void)ask(200, METHOD_PATCH, path, "{\"config\":{\"create_rooms\":true}}");
+	}
+	come_inside(true);
+	set_state(first_place, STATE_CUT);
+	set_state(1 - first_place, STATE_UNMAKING);
+	(void)join_as(502, 0, quoted(first_place));
+	ck_assert_uint_eq(place_now(), first_place);
+	ck_assert_uint_eq(events("room.moved"), 0);
+	set_state(1 - first_place, STATE_UP);
+	ck_assert_uint_eq(server_of(join_as(200, 0, quoted(first_place))), 1 - first_place);
+	pthread_mutex_lock(&field.lock);
+	ck_assert_uint_eq(field.made[first_place], 0);
+	ck_assert_uint_eq(field.made[1 - first_place], 2);
+	pthread_mutex_unlock(&field.lock);
+	ck_assert_uint_eq(events("room.moved"), 1);
+}
+END_TEST
+
 void add_deaths(TCase *deaths)
 {
-	tcase_add_loop_test(deaths, a_room_leaves_a_server_that_is_down, 0,
-			    sizeof judgements / sizeof judgements[0]);
-	tcase_add_checked_fixture(deaths, set_up_deaths, tear_down_deaths);
+	tcase_add_loop_test(deaths, a_room_leaves_a_server_that_is_down, 0, ROWS(judgements));
+	tcase_add_loop_test(deaths, a_word_is_the_name_of_a_server, 0, ROWS(words));
+	tcase_add_test(deaths, a_crowd_asks_once_a_second_and_moves_once);
+	tcase_add_test(deaths, a_question_has_three_seconds_in_all);
+	tcase_add_test(deaths, only_who_may_come_in_moves_a_room);
+	tcase_add_test(deaths, a_validated_word_says_nothing);
+	tcase_add_loop_test(deaths, only_a_service_that_follows_rooms_moves_them, 0,
+			    ROWS(moving_modes));
+	tcase_add_loop_test(deaths, a_room_goes_to_the_best_of_the_others, 0, 4);
+	tcase_add_loop_test(deaths, whoever_comes_first_moves_an_empty_room, 0, ROWS(ways));
+	tcase_add_test(deaths, a_room_is_made_where_it_goes);
+	tcase_add_checked_fixture(deaths, set_up_deaths, tear_down);
 }
