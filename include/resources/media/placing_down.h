@@ -44,8 +44,4 @@ struct leave_request {
 bool placing_leave(struct call *call, struct placing *placing, const struct leave_request *request,
 		   bool *is_waiting, struct fault *fault);
 
-/* Returns how many people have said within the last minute that they cannot reach the server of the
- * place. */
-uint64_t place_failed(const struct place *place, int64_t now);
-
 #endif

@@ -11,8 +11,8 @@
 #include "resources/media/failures.h"
 #include "resources/stored/live_record.h"
 
-/* Milliseconds: for which the word of a witness is kept, to be counted; after which a word that is
- * repeated is stored again. */
+/* Milliseconds: for which the word of a witness is kept, since a person counts once in it for
+ * /metrics; after which a word that is repeated is stored again. */
 #define WITNESS_KEPT 60000
 #define WITNESS_RENEWED 10000
 /* People inside who are read at once. */
@@ -102,15 +102,6 @@ static struct witness witness_of(struct slice entry, int64_t now)
 	digest_sha256(entry, digest);
 	memcpy(witness.entry, digest, WITNESS_SIZE);
 	return witness;
-}
-
-uint64_t place_failed(const struct place *place, int64_t now)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < place->witness_count; i++)
-		n += is_within(place->witnesses[i].said, now, WITNESS_KEPT);
-	return n;
 }
 
 /* Stores that the person says so of the present place, and forgets old words. *is_new: the person
