@@ -27,8 +27,8 @@ enum presence failures_presence(const struct call *call, const struct id *backen
  * the person who cannot reach a media server. */
 void failures_after_commit(const struct call *call);
 
-/* For /metrics: how often people could not connect to a media server, by its name, which two accounts
- * may use; and how many rooms were moved. The array and its names are in the arena. */
+/* For /metrics: how often people could not connect to a media server, by its name, which two
+ * accounts may use; and how many rooms were moved. The array and its names are in the arena. */
 struct failed_backend {
 	struct slice name;
 	uint64_t count;

@@ -98,12 +98,13 @@ struct place_wish {
 };
 bool placing_decide(struct call *call, struct placing *placing, const struct place_wish *wish,
 		    struct fault *fault);
-/* Reads the place again to be changed, unless it was read so. Somebody else may have placed or moved
- * the room since. */
+/* Reads the place again to be changed, unless it was read so. Somebody else may have placed or
+ * moved the room since. */
 bool placing_lock(struct call *call, struct placing *placing, struct fault *fault);
 /* Stores the place of a room for which a token is given out that ends at `ends` (seconds since
  * 1970): of a room that was nowhere, that leaves a server, or that is where its session is; else
- * only if it holds no longer than that token. The call is then run again, unless it is writing (call_write_instead). */
+ * only if it holds no longer than that token. The call is then run again, unless it is writing
+ * (call_write_instead). */
 bool placing_keep(struct call *call, struct placing *placing, int64_t ends, struct fault *fault);
 
 /* ---- where it is to be ---- */
