@@ -523,15 +523,13 @@ bool health_metrics(struct call *call, struct fault *fault)
 	if (environment->metrics != NULL)
 		append_requests(&page, environment->metrics);
 	append_failures(&page, environment->failures);
-}
-
-append_loads(&page, environment->live_watch);
-for (size_t i = 0; i < sizeof all_metrics / sizeof all_metrics[0]; i++) {
-	if (is_of[all_metrics[i].of])
-		append_metric(&page, &all_metrics[i], figures);
-}
-call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
-return call_answer(call, buffer_slice(&page));
+	append_loads(&page, environment->live_watch);
+	for (size_t i = 0; i < sizeof all_metrics / sizeof all_metrics[0]; i++) {
+		if (is_of[all_metrics[i].of])
+			append_metric(&page, &all_metrics[i], figures);
+	}
+	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
+	return call_answer(call, buffer_slice(&page));
 }
 
 bool health_check_operator(const struct call *call, struct fault *fault)
