@@ -21,7 +21,8 @@ typedef int command_run(const struct command *command, int argc, char **argv);
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */
 	/* The operands ("NAME"), or NULL. Several words ("NAME [FILE]") are several operands; those
-	 * in brackets are optional. [DIR] is the data directory (command/options.h). */
+	 * in brackets are optional, the last one may be repeated if it ends in "...". [DIR] is the
+	 * data directory (command/options.h). */
 	const char *operand;
 	const char *help; /* a clause that follows the name: "creates an account ..." */
 	command_run *run;
@@ -54,6 +55,13 @@ command_run command_recording_download;
 command_run command_recording_delete;
 command_run command_recording_purge;
 command_run command_recording_test;
+command_run command_backend_add;
+command_run command_backend_set;
+command_run command_backend_test;
+command_run command_backend_drain;
+command_run command_backend_undrain;
+command_run command_backend_move;
+command_run command_backend_remove;
 command_run command_setup_livekit;
 command_run command_record;
 command_run command_openapi;

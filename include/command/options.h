@@ -79,6 +79,9 @@ struct option_row {
 /* The largest number of rows, not counting --help and --version, which all commands have. */
 #define OPTIONS_MOST 32
 
+/* How often the last operand may be repeated. */
+#define OPERANDS_REPEATED_MOST 32
+
 /* Not an exit status: the command continues. */
 #define OPTIONS_GO (-1)
 
@@ -86,7 +89,8 @@ struct option_row {
  * printed the help, the version, or a complaint about a wrong word, and returns the exit status.
  *
  * operands: receives the command's operands except [DIR]; NULL for each that is omitted. May be
- * NULL if the command has none.
+ * NULL if the command has none. If the last one ends in "...", at most OPERANDS_REPEATED_MOST more
+ * follow.
  *
  * A command with an OPTION_DIRECTORY also accepts an operand [DIR]. The directory is the value of
  * the option, or of an OPTION_URL with the same target; otherwise the operand, if there are more

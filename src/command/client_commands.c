@@ -29,6 +29,9 @@ static const char *const key_columns[] = {
 static const char *const ban_columns[] = {
 	"id", "user_id", "code_hash", "room_id", "expires_at", "reason", NULL,
 };
+static const char *const backend_columns[] = {
+	"id", "name", "type", "default", "pool", "weight", "region", "draining", "url", NULL,
+};
 static const char *const peer_columns[] = {
 	"id", "joined_at", "role", "user_id", "name", NULL,
 };
@@ -177,6 +180,8 @@ static const struct client_command {
 		{ .name = "expires_at" }, { .name = "reason" } } },
 	{ "ban list", "listBans", ban_columns, .sent = { { .name = "user_id" }, { "room_id", AS("room") } } },
 	{ "ban remove", "deleteBan", .columns = NULL },
+
+	{ "backend list", "listBackends", backend_columns, .list = NULL },
 
 	{ "session list", "listLiveSessions", session_columns, .sent = {
 		{ "active", SWITCH_OPTION("active", "only sessions that are open"), ON },

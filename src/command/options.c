@@ -228,6 +228,12 @@ static struct operands list_operands(const struct command *command, bool with_di
 	return list;
 }
 
+/* Returns true if the last operand may be given several times. */
+static bool is_repeated(const struct command *command)
+{
+	return command->operand != NULL && slice_ends(slice_of(command->operand), SLICE("..."));
+}
+
 static bool missing_operand(const struct command *command, const struct operands *list, int index)
 {
 	struct slice name = text_trim(list->names[index], "[]");
@@ -264,7 +270,7 @@ static bool take_operands(const struct command *command, const struct option_row
 	}
 	if (!is_word)
 		list = list_operands(command, false);
-	if (words > list.n) {
+	if (words > list.n && !is_repeated(command)) {
 		command_complain(command, "unexpected operand \"%s\"%s; see anteroom %s --help",
 				 argv[list.n],
 				 directory != NULL && is_given
@@ -283,6 +289,13 @@ static bool take_operands(const struct command *command, const struct option_row
 		else
 			operands[taken++] = word;
 	}
+	if (words - list.n > OPERANDS_REPEATED_MOST) {
+		command_complain(command, "there are more than %d operands",
+				 list.n + OPERANDS_REPEATED_MOST);
+		return false;
+	}
+	for (int i = list.n; i < words; i++)
+		operands[taken++] = argv[i];
 	return true;
 }
 

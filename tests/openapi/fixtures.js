@@ -297,7 +297,7 @@ export class Fixtures {
 		return (await this.make(this.tokens.rooms, "/v2/bans", { user_id: "somebody" })).id;
 	}
 
-	// Deletes earlier backends, because there may be only twenty.
+	// Deletes earlier backends, because there may be only 100.
 	async backend(more) {
 		const token = this.tokens.rooms;
 		const body = { name: "a backend", ...this.livekit(), ...more };

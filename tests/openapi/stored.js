@@ -45,6 +45,10 @@ async function requests(fixtures) {
 		backend_id: (await fixtures.make(withoutKeys, "/v2/backends", jitsi)).id,
 	};
 
+	const pool = "of-livekit";
+
+	await fixtures.make(withoutKeys, "/v2/backends", { ...livekit, name: "pooled", pool });
+
 	const live = await fixtures.live();
 	const webhook = { webhook_id: await fixtures.webhook({ url: HOOK, headers: { B: "b" } }) };
 
@@ -130,6 +134,11 @@ async function requests(fixtures) {
 		typeStays: [
 			["replaceBackend", unsigned, { name: "b", ...livekit }, "/type", withoutKeys],
 			["patchBackend", unsigned, { type: "janus" }, "/type", withoutKeys],
+		],
+		poolType: [
+			["createBackend", {}, { ...jitsi, name: "c", pool }, "/type", withoutKeys],
+			["replaceBackend", unsigned, { ...jitsi, pool }, "/type", withoutKeys],
+			["patchBackend", unsigned, { pool }, "/type", withoutKeys],
 		],
 		startOfKeys: [["listSigningKeys", {}, `start=${"A".repeat(43)}`, "start"]],
 		startOfPeers: [["listLiveSessionPeers", live, `start=${PEER}`, "start"]],

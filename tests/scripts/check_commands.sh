@@ -134,6 +134,14 @@ key remove
 ban add
 ban list
 ban remove
+backend list
+backend add
+backend set
+backend test
+backend drain
+backend undrain
+backend move
+backend remove
 session list
 session show
 session attendance
@@ -229,6 +237,11 @@ check 2 'code delete: CODE is missing' code delete
 check 2 'code link: CODE is missing' code link --qr
 check 2 'ban add: unexpected operand "x"' ban add x
 check 2 'ban remove: BAN is missing' ban remove
+check 2 'backend add: URL is missing' backend add lk livekit
+check 2 'backend set: NAME is missing' backend set
+check 2 'backend drain: NAME is missing' backend drain --move
+check 2 'backend move: NAME is missing' backend move
+check 2 'backend remove: unexpected operand "y"' backend remove x y
 check 2 'session show: SESSION is missing' session show
 check 2 'session attendance: SESSION is missing' session attendance
 check 2 'recording show: RECORDING is missing' recording show

@@ -42,7 +42,7 @@ templates     stored codes
 bans          stored codes
 media         stored templates
 entry_rules   stored codes templates media
-rooms         stored codes templates
+rooms         stored codes templates media
 live          stored events templates bans media entry_rules rooms codes
 door          stored entry_rules live
 recordings    stored codes templates media entry_rules rooms live door

@@ -17,8 +17,8 @@
  *    emptied, tells the people of a room that was moved, and ends the room where it was before.
  *  - What a media server reports of a room that is not placed there is not merged (live_merge.h);
  *    the watch ends the room there.
- *  - Everything that asks a media server about a room in session, and the orders of recorders, go to
- *    the backend of the session or of the place.
+ *  - Everything that asks a media server about a room in session, and the orders of recorders, go
+ *    to the backend of the session or of the place.
  *
  * A process adds its own placements to the load that the watch stored last, so that a crowd of new
  * rooms spreads at once (resources/media/placements.h).
@@ -80,7 +80,7 @@ struct placing {
  * that holds, the room in session. */
 bool placing_find(struct call *call, const struct media *media, struct slice pool,
 		  const struct id *room, struct placing *placing, struct fault *fault);
-/* Returns the name of the backend where a room of a pool is, as it is shown: a slice without data if
+/* Finds the name of the backend where a room of a pool is, as it is shown: a slice without data if
  * it has no place, or if its template means no pool. Reads the place and, only if there is one, the
  * template, if that is NULL, and the account's media servers. */
 bool placing_shown(struct call *call, const struct room_record *room,
@@ -114,9 +114,9 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 bool backend_is_watched(const struct call *call, const struct backend *backend);
 
 /* Chooses the backend of a pool for a room: of those that neither drain nor are down the one of the
- * room's region (none there: of any) with the least people for its weight; else one that drains; else
- * one that is down. `not_at`: backends that are not considered. Returns NULL in *chosen if all are
- * among these. */
+ * room's region (none there: of any) with the least people for its weight; else one that drains;
+ * else one that is down. `not_at`: backends that are not considered. Sets *chosen to NULL if all
+ * are among these. */
 struct place_request {
 	const struct media *media;
 	struct slice pool;

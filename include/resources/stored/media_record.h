@@ -119,7 +119,7 @@ bool media_signs(const struct media *media, enum signing_alg alg);
 void media_remove_backend(struct media *media, const struct backend *backend);
 /* Returns NULL if there is no such pool. */
 struct pool *media_pool_named(const struct media *media, struct slice name);
-/* Adds the pool that a backend of the record now names, and removes one that none names any more. */
+/* Adds the pool that a backend of the record now names, and removes one that none names. */
 void media_settle_pools(struct call *call, struct media *media);
 /* Counts that a template now names the backend or the pool `name`, which must exist, instead of
  * `former`. Either may be empty. */

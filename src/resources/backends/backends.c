@@ -72,8 +72,8 @@ static bool are_mates(const struct backend *a, const struct backend *b)
 	return a == b || backend_is_in(a, b->pool);
 }
 
-/* Reads the loads of the backends that show theirs: of all, or of the pool of one. The result has as
- * many as the record has backends. */
+/* Reads the loads of the backends that show theirs: of all, or of the pool of one. The result has
+ * as many as the record has backends. */
 static bool read_loads(struct call *call, const struct backend *one, struct backend_load **loads,
 		       struct fault *fault)
 {

@@ -69,9 +69,9 @@ bool exchange_is_taken(const struct exchange *exchange);
 /* Return 32 hex digits: of these bytes, or of random ones. */
 struct slice entry_as_text(struct call *call, const unsigned char bytes[ENTRY_SIZE]);
 struct slice new_entry(struct call *call);
-/* Finds where a room of a pool is to be that is nowhere, or on a media server that may be down: then
- * that may be asked first, and exchange->is_waiting is set, as by exchange_make_room. The call may
- * have to be run again as a write (call->run.wants_write). */
+/* Finds where a room of a pool is to be that is nowhere, or on a media server that may be down:
+ * then that may be asked first, and exchange->is_waiting is set, as by exchange_make_room. The call
+ * may have to be run again as a write (call->run.wants_write). */
 bool exchange_find_place(struct call *call, struct exchange *exchange, struct fault *fault);
 /* Stores where the room is, for as long as the token for its media server is valid. The call may
  * then have to be run again as a write. */
