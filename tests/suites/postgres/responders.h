@@ -73,5 +73,6 @@ void add_trips(TCase *calls, TCase *routes_case);
 void add_connections(TCase *calls, TCase *away);
 void add_sharing(TCase *calls);
 void add_log(TCase *calls);
+void add_deaths(TCase *calls);
 
 #endif

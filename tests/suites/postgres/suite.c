@@ -34,6 +34,7 @@ int main(void)
 	add_connections(calls, away);
 	add_sharing(calls);
 	add_log(calls);
+	add_deaths(calls);
 	suite_add_tcase(suite, calls);
 	suite_add_tcase(suite, routes_case);
 	suite_add_tcase(suite, away);
