@@ -32,7 +32,7 @@ static const struct command commands[] = {
 	{ "recorder remove", "NAME [DIR]", "removes the key of a recorder", command_recorder_remove },
 	{ "token",           "ACCOUNT [DIR]", "prints a management token for an account", command_token },
 	{ "store create",    "[DIR]",      "creates an empty store", command_store_create },
-	{ "store upgrade",   NULL,         "upgrades the tables of a database to this version", command_store_upgrade },
+	{ "store upgrade",   "[DIR]",      "converts the data of an earlier version", command_store_upgrade },
 	{ "check",           "[DIR]",      "verifies all stored data without changing it", command_check },
 	{ "stat",            "[DIR]",      "shows how much is stored", command_stat },
 	{ "backup",          "[DIR] DEST", "copies a data directory, also while it is in use", command_backup },

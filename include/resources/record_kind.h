@@ -14,6 +14,7 @@
 
 #include "records/kinds.h"
 #include "records/record.h"
+#include "records/upgrade.h"
 #include "resources/call.h"
 
 /* How the records of an account are found. */
@@ -64,7 +65,11 @@ EACH_KIND(RECORD_KIND_DECLARED)
 /* In the order of EACH_KIND (records/kinds.h), which is also the order of a dump. */
 extern const struct record_kind *const record_kinds[RECORD_KINDS];
 
-/* The form (records/form.h) of all these kinds, and of the lease. */
+/* Sets KINDS elements: the tables of all these kinds, and that of the lease. */
+void record_tables(const struct record_table **tables);
+/* The steps from the data of version 0.2.0 to theirs (resources/upgrades.c). */
+extern const struct record_upgrades record_upgrades;
+/* Their form (records/form.h), and its number. */
 extern const struct store_form record_form;
 
 /* Verifies the kinds by assert, and the tables of documents (schema_verify), at the start of a

@@ -83,26 +83,43 @@ enum store_naming {
  * durably, before the store is open: so before the first record that an older program could not
  * read.
  *
+ * Each driver also keeps the number of the form (records/upgrade.h). Data with a lower number than
+ * that of the program must be upgraded before the store opens; the layer above does so, with the
+ * help of the driver (store/gdbm/upgrade.h, store/postgres/store_postgres.h).
+ *
  * Anything else is not damage: FAULT_UNAVAILABLE, whose cause says in one sentence which program
  * has written the data. A store that keeps no form is of the time before there were forms. */
 enum store_form_match { STORE_FORM_SAME, STORE_FORM_EARLIER, STORE_FORM_NEWER, STORE_FORM_OTHER };
 
 struct store_form {
+	unsigned (*number)(void); /* of this program */
 	struct slice (*text)(struct arena *arena); /* of this program */
-	enum store_form_match (*compare)(struct slice kept);
+	/* The kept form is that of this number, which is not above that of this program. */
+	enum store_form_match (*compare)(unsigned number, struct slice kept);
 };
 
-/* The number that each driver writes in front of what it keeps, since there are forms. Lower ones
- * were given to the data of programs that were never released. */
-#define STORE_FORM_NUMBER 7
+/* The number of version 0.2.0, the first whose data later versions read. Lower ones were given to
+ * the data of programs that were never released. */
+#define STORE_FORM_FIRST 7
 
-/* The two sentences. what: the data, "the data in DIR/store". */
-bool store_form_unreleased(const char *what, struct fault *fault);
-bool store_form_newer(const char *what, struct fault *fault);
-/* Compares a form that a store keeps. *is_earlier: the form of this program must replace it. form:
- * NULL for tests, which accept any. */
-bool store_form_accept(const struct store_form *form, struct slice kept, const char *what,
-		       bool *is_earlier, struct fault *fault);
+/* What a store keeps. */
+struct store_form_kept {
+	unsigned number;
+	struct slice text;
+};
+
+/* Returns the number of the program's form; form: NULL for tests, which have none. */
+unsigned store_form_number(const struct store_form *form);
+/* Returns false, with one of the sentences, if this program cannot read data with this form, not
+ * even after an upgrade. what: the data, "the data in DIR/store". *is_earlier: the form of this
+ * program must replace it; *is_to_be_upgraded: after the records were converted. form: NULL for
+ * tests, which accept any. */
+bool store_form_check(const struct store_form *form, const struct store_form_kept *kept,
+		      const char *what, bool *is_earlier, bool *is_to_be_upgraded,
+		      struct fault *fault);
+/* Does the same, but also refuses what must be upgraded first. */
+bool store_form_accept(const struct store_form *form, const struct store_form_kept *kept,
+		       const char *what, bool *is_earlier, struct fault *fault);
 
 /* A kind of record. The layer above defines its kinds as constants. Drivers store a new kind
  * without a change of their format, and keep records of kinds that this program does not know. */

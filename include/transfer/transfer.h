@@ -2,7 +2,8 @@
  * into another (anteroom load). Afterwards every GET returns the same body, every code is in the
  * same state, and codes behave as if nothing had happened; only ETags are different.
  *
- * A dump consists of a line `dump`, which has the form of the records (records/form.h); the lines
+ * A dump consists of a line `dump`, which has the form of the records (records/form.h) and its
+ * number; the lines
  * of each account; a line `words` for each code that is reserved for an account, which may be
  * removed (resources/stored/code_words.h); and a line `end` with counts, by which an incomplete
  * dump is recognised. An account has a line `account`, followed by a line for each of its records,
@@ -30,6 +31,9 @@
 /* The most bytes of a line: a template with the largest text and the largest hidden members, in
  * which each byte may be written as six. */
 #define TRANSFER_LINE_MOST ((size_t)16 << 20)
+
+/* The most kinds whose records an upgrade converts. */
+#define TRANSFER_PATHS_MOST (2 * (size_t)KINDS)
 
 struct transfer_counts {
 	uint64_t accounts;
@@ -78,6 +82,15 @@ struct transfer_input {
 	size_t capacity;
 	struct transfer_counts counts; /* lines read so far; counts.accounts: size of `accounts` */
 	json_t *taken; /* names, ids and access keys of `accounts`, with their indexes */
+	/* The upgrades of this program, and the form of their last step; tests have others. */
+	const struct record_upgrades *upgrades;
+	const struct store_form *form;
+	/* Of a dump of an earlier version: what becomes of its records (records/upgrade.h), in an
+	 * arena that is NULL before the first line, and how many lines there were of each. */
+	struct arena *earlier;
+	struct upgrade_path *paths;
+	size_t path_count;
+	uint64_t path_lines[TRANSFER_PATHS_MOST];
 	bool has_begun, has_ended;
 };
 

@@ -30,7 +30,7 @@ static bool use_directory(const struct command *command, const char *directory, 
 	struct identity owner;
 
 	if (!data_directory_check(directory, is_written, &owner, fault) ||
-	    !data_directory_check_form(directory, fault))
+	    !data_directory_check_form(directory, true, fault))
 		return false;
 	data_directory_warn(command, directory);
 	return true;
@@ -45,7 +45,7 @@ static bool prepare_directory(const struct command *command, const char *directo
 	bool was_made, store_was_made;
 
 	if (store_postgres_is_url(directory))
-		return data_directory_check_form(directory, fault);
+		return data_directory_check_form(directory, true, fault);
 	if (!process_make_directory(directory, NULL, &was_made, fault) ||
 	    !use_directory(command, directory, true, fault) ||
 	    !data_directory_prepare(directory, &store_was_made, fault))

@@ -147,7 +147,7 @@ static int back_up(void *context)
 	int status;
 
 	if (!data_directory_become(&copying->owner, &fault) ||
-	    !data_directory_check_form(copying->from, &fault))
+	    !data_directory_check_form(copying->from, true, &fault))
 		return command_failed(copying->command, &fault);
 	if (access(copying->to, R_OK | W_OK | X_OK) != 0) {
 		fault_cause(
@@ -239,7 +239,7 @@ static bool begin_restore(const char *backup, const char *directory, bool replac
 			"anteroom backup",
 			backup);
 	if (!data_directory_check(backup, false, &owner, fault) ||
-	    !data_directory_has_store(backup, fault) || !data_directory_check_form(backup, fault) ||
+	    !data_directory_has_store(backup, fault) || !data_directory_check_form(backup, true, fault) ||
 	    !data_directory_is_apart(directory, backup, fault) ||
 	    !data_directory_is_apart(backup, directory, fault) ||
 	    !replacement_begin(replacement, directory, replaces, fault))

@@ -133,17 +133,23 @@ char *data_directory_store(const char *path)
 	return accounts_file_path(path, "store");
 }
 
-bool data_directory_check_form(const char *path, struct fault *fault)
+bool data_directory_check_form(const char *path, bool may_be_earlier, struct fault *fault)
 {
-	char *store;
-	bool is_right;
+	const bool is_database = store_postgres_is_url(path);
+	char *store = data_directory_store(path);
+	unsigned number;
+	const bool is_right = is_database ? store_postgres_check_form(path, &record_form, &number,
+								      fault)
+					  : store_gdbm_check_form(store, &record_form, &number,
+								  fault);
 
-	if (store_postgres_is_url(path))
-		return store_postgres_check_form(path, &record_form, fault);
-	store = data_directory_store(path);
-	is_right = store_gdbm_check_form(store, &record_form, fault);
 	free(store);
-	return is_right;
+	return is_right &&
+	       (may_be_earlier || number == record_form.number() ||
+		fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			    "the data in %s was written by an earlier version of Anteroom; convert "
+			    "it with: anteroom store upgrade",
+			    is_database ? "the database" : path));
 }
 
 static bool no_store(const char *path, struct fault *fault)

@@ -30,9 +30,10 @@ bool data_directory_is_ours(const char *path, struct fault *fault);
 /* FAULT_BAD_REQUEST if `path`, which need not exist, is the directory or inside it. */
 bool data_directory_is_apart(const char *directory, const char *path, struct fault *fault);
 /* Compares the form of the stored data with that of this program (struct store_form), for commands
- * that do not open the store. FAULT_UNAVAILABLE if this program cannot read the data. Does not find
- * out whether there is a store, or whether it is sound. */
-bool data_directory_check_form(const char *path, struct fault *fault);
+ * that do not open the store. FAULT_UNAVAILABLE if this program cannot read the data, or could only
+ * after an upgrade and may_be_earlier is false. Does not find out whether there is a store, or
+ * whether it is sound. */
+bool data_directory_check_form(const char *path, bool may_be_earlier, struct fault *fault);
 /* Changes the user and group of the process if it is root and another user owns the directory. */
 bool data_directory_become(const struct identity *owner, struct fault *fault);
 

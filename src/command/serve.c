@@ -37,6 +37,7 @@
 #include "command/options.h"
 #include "command/place.h"
 #include "command/process.h"
+#include "command/upgrade.h"
 #include "background/dispatcher.h"
 #include "background/job_watch.h"
 #include "background/keeper.h"
@@ -318,6 +319,7 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 {
 	const bool is_root = geteuid() == 0;
 	const bool is_database = store_postgres_is_url(options->directory);
+	bool is_unfinished;
 	struct listener_options listener = {
 		.path = options->path,
 		.mode = options->socket_mode,
@@ -329,8 +331,10 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 		process_find_group(options->socket_group, &listener.group, fault)) &&
 	       listener_open(&listener, &program->listener, fault) &&
 	       /* Checked while root can still remove the socket. */
-	       (is_database || (process_check_directory(options->directory, false, "", fault) &&
-				data_directory_has_store(options->directory, fault))) &&
+	       (is_database ||
+		(process_check_directory(options->directory, false, "", fault) &&
+		 upgrade_recover(options->directory, &record_form, &is_unfinished, fault) &&
+		 data_directory_has_store(options->directory, fault))) &&
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
 	       (is_database || process_check_directory(options->directory, true, "", fault));
 }
@@ -358,6 +362,31 @@ static unsigned transaction_threads(const struct serve_options *options)
 	return options->threads + edge_deferring_threads(options->threads) + 4;
 }
 
+/* Upgrades the data of an earlier version, if there is little of it. */
+static bool upgrade_at_start(const struct serve_options *options, struct fault *fault)
+{
+	struct store_upgrade_watch watch = { .progress = NULL };
+	const struct upgrade_order order = {
+		.path = options->directory,
+		.upgrades = &record_upgrades,
+		.form = &record_form,
+		.wait = options->waits ? WAIT_MOST : 0,
+		.gives_up = must_end,
+		.most = UPGRADE_AT_START,
+		.watch = &watch,
+	};
+	const int64_t began = clock_monotonic();
+	struct upgrade_outcome outcome;
+
+	if (!upgrade_data(&order, &outcome, fault))
+		return false;
+	if (outcome.was_done)
+		log_event(LOG_LEVEL_NOTICE, "store_upgraded", "records",
+			  LOG_NUMBER(outcome.records), "milliseconds",
+			  LOG_NUMBER(clock_monotonic() - began), NULL);
+	return true;
+}
+
 static bool open_data(const struct serve_options *options, struct environment *environment,
 		      struct fault *fault)
 {
@@ -376,6 +405,8 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	char *directory;
 	bool is_open;
 
+	if (!upgrade_at_start(options, fault))
+		return false;
 	if (store_postgres_is_url(options->directory))
 		return store_postgres_open(&database, &environment->store, fault) &&
 		       accounts_open_stored(environment->store, &environment->accounts, fault);

@@ -1,4 +1,4 @@
-/* anteroom store create and upgrade; check and stat, which inspect a data directory, in use or not,
+/* anteroom store create; check and stat, which inspect a data directory, in use or not,
  * without locks or changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -19,33 +19,7 @@
 #include "store/gdbm/inspect.h"
 #include "store/postgres/store_postgres.h"
 
-/* ---- store create, store upgrade ---- */
-
-int command_store_upgrade(const struct command *command, int argc, char **argv)
-{
-	const char *url = NULL;
-	const struct option_row rows[] = { STORE_ROW(&url) };
-	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
-	struct fault fault = FAULT_INITIAL;
-	struct store_postgres_version version;
-
-	if (status != OPTIONS_GO)
-		return status;
-	if (url == NULL) {
-		command_complain(command,
-				 "--store is missing; a data directory does not need an upgrade");
-		return EXIT_WRONG_USE;
-	}
-	if (!store_postgres_upgrade(url, &record_form, &version, &fault))
-		return command_failed(command, &fault);
-	if (version.is_renewed)
-		command_remark(command, "the store now has the form of this version");
-	else
-		command_remark(command,
-			       "the store already has the form of this version; nothing was "
-			       "changed");
-	return EXIT_SUCCESS;
-}
+/* ---- store create ---- */
 
 int command_store_create(const struct command *command, int argc, char **argv)
 {
@@ -81,7 +55,7 @@ static bool begin_reading(const char *directory, struct fault *fault)
 
 	return data_directory_check(directory, false, &owner, fault) &&
 	       data_directory_become(&owner, fault) && data_directory_has_store(directory, fault) &&
-	       data_directory_check_form(directory, fault);
+	       data_directory_check_form(directory, false, fault);
 }
 
 /* Findings are printed immediately, because there may be any number of them. */

@@ -16,30 +16,36 @@ const struct record_kind *const record_kinds[] = { EACH_KIND(RECORD_KIND_LISTED)
 
 /* ---- the form ---- */
 
-static void all_tables(const struct record_table *tables[KINDS])
+void record_tables(const struct record_table **tables)
 {
 	for (size_t i = 0; i < RECORD_KINDS; i++)
 		tables[i] = record_kinds[i]->table;
 	tables[RECORD_KINDS] = &lease_table;
 }
 
+static unsigned number_of_form(void)
+{
+	return upgrade_number(&record_upgrades);
+}
+
 static struct slice text_of_form(struct arena *arena)
 {
 	const struct record_table *tables[KINDS];
 
-	all_tables(tables);
+	record_tables(tables);
 	return form_text(arena, tables, KINDS);
 }
 
-static enum store_form_match compare_form(struct slice kept)
+static enum store_form_match compare_form(unsigned number, struct slice kept)
 {
-	const struct record_table *tables[KINDS];
-
-	all_tables(tables);
-	return form_compare(tables, KINDS, kept);
+	return upgrade_compare(&record_upgrades, number, kept);
 }
 
-const struct store_form record_form = { .text = text_of_form, .compare = compare_form };
+const struct store_form record_form = {
+	.number = number_of_form,
+	.text = text_of_form,
+	.compare = compare_form,
+};
 
 /* ---- verifying ---- */
 
@@ -94,6 +100,7 @@ void record_kinds_verify(void)
 		for (size_t j = 0; j < RECORD_SHAPES_MOST && kind->shapes[j] != NULL; j++)
 			schema_verify(kind->shapes[j]);
 	}
+	upgrade_verify(&record_upgrades);
 }
 
 const struct record_kind *record_kind_of(const struct store_kind *kind)

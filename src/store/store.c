@@ -12,37 +12,61 @@
 
 /* ---- the form ---- */
 
-bool store_form_unreleased(const char *what, struct fault *fault)
+unsigned store_form_number(const struct store_form *form)
+{
+	return form == NULL ? STORE_FORM_FIRST : form->number();
+}
+
+static bool refuse_unreleased(const char *what, struct fault *fault)
 {
 	return fault_cause(
 		fault, FAULT_UNAVAILABLE, 0,
 		"%s was written by an unreleased version of Anteroom; dump with that one", what);
 }
 
-bool store_form_newer(const char *what, struct fault *fault)
+static bool refuse_newer(const char *what, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 			   "%s was written by a newer version of Anteroom", what);
 }
 
-bool store_form_accept(const struct store_form *form, struct slice kept, const char *what,
-		       bool *is_earlier, struct fault *fault)
+bool store_form_check(const struct store_form *form, const struct store_form_kept *kept,
+		      const char *what, bool *is_earlier, bool *is_to_be_upgraded,
+		      struct fault *fault)
 {
-	*is_earlier = false;
+	*is_earlier = *is_to_be_upgraded = false;
+	if (kept->number < STORE_FORM_FIRST)
+		return refuse_unreleased(what, fault);
+	if (kept->number > store_form_number(form))
+		return refuse_newer(what, fault);
 	if (form == NULL)
 		return true;
-	switch (form->compare(kept)) {
+	*is_to_be_upgraded = kept->number < form->number();
+	switch (form->compare(kept->number, kept->text)) {
 	case STORE_FORM_SAME:
 		return true;
 	case STORE_FORM_EARLIER:
 		*is_earlier = true;
 		return true;
 	case STORE_FORM_NEWER:
-		return store_form_newer(what, fault);
+		return refuse_newer(what, fault);
 	case STORE_FORM_OTHER:
 		break;
 	}
-	return store_form_unreleased(what, fault);
+	return refuse_unreleased(what, fault);
+}
+
+bool store_form_accept(const struct store_form *form, const struct store_form_kept *kept,
+		       const char *what, bool *is_earlier, struct fault *fault)
+{
+	bool is_to_be_upgraded;
+
+	return store_form_check(form, kept, what, is_earlier, &is_to_be_upgraded, fault) &&
+	       (!is_to_be_upgraded ||
+		fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			    "%s was written by an earlier version of Anteroom; convert it with: "
+			    "anteroom store upgrade",
+			    what));
 }
 
 /* ---- cursors ---- */

@@ -3,7 +3,9 @@
  * checked against each other, as in anteroom check.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json_text.h"
 #include "base/log.h"
@@ -25,6 +27,8 @@ void transfer_input_open(struct transfer_input *input, struct store *store,
 		.environment = { .clock = clock, .store = store },
 		.present = present,
 		.taken = memory_check(json_object()),
+		.upgrades = &record_upgrades,
+		.form = &record_form,
 	};
 }
 
@@ -35,6 +39,8 @@ void transfer_input_close(struct transfer_input *input)
 			       (size_t)input->counts.accounts * sizeof *input->accounts);
 	free(input->accounts);
 	json_decref(input->taken);
+	if (input->earlier != NULL)
+		arena_close(input->earlier);
 }
 
 void transfer_input_back(struct transfer_input *input, const struct transfer_input *mark)
@@ -46,6 +52,8 @@ void transfer_input_back(struct transfer_input *input, const struct transfer_inp
 	input->call.transaction = now.call.transaction;
 	input->accounts = now.accounts;
 	input->capacity = now.capacity;
+	/* The first line is read again. */
+	input->earlier = now.earlier;
 }
 
 /* ---- members of an account line, which its table has checked ---- */
@@ -167,16 +175,30 @@ static bool check_new_record(struct call *call, const struct record_kind *kind, 
 	return true;
 }
 
-static bool put_line_record(struct call *call, const struct record_kind *kind, const json_t *object,
+/* path: what becomes of a record of an earlier version; NULL for one of this version. */
+static bool put_line_record(struct call *call, const struct record_kind *kind,
+			    const struct upgrade_path *path, const json_t *object,
 			    struct fault *fault)
 {
-	const char *pointer = arena_text(call->arena, "/%s", kind->line);
+	const struct record_table *table = path == NULL ? kind->table : path->first;
+	const char *line = path != NULL && path->line != NULL ? path->line : kind->line;
+	const char *pointer = arena_text(call->arena, "/%s", line);
 	struct findings *findings = &call->findings;
-	void *record = arena_zero(call->arena, kind->table->size);
+	void *record = arena_zero(call->arena, table->size);
 
-	record_scan(kind->table, object, pointer, call->etag, record, findings);
+	record_scan(table, object, pointer, call->etag, record, findings);
 	if (!findings_result(findings, fault))
 		return false;
+	if (path != NULL) {
+		const void *earlier = record;
+		struct fault damage = FAULT_INITIAL;
+
+		record = arena_zero(call->arena, kind->table->size);
+		if (!upgrade_record(path, call->arena, earlier, record, &damage))
+			findings_add(findings, pointer, "cannot be converted to this version");
+		if (!findings_result(findings, fault))
+			return false;
+	}
 	record_verify(kind->table, record, pointer, false, findings);
 	return findings_result(findings, fault) &&
 	       (kind->load == NULL || kind->load(call, record, pointer, findings, fault)) &&
@@ -191,7 +213,8 @@ static bool put_line_record(struct call *call, const struct record_kind *kind, c
 /* Reads the line of a record. Reserved codes belong to the account in their line, which may be
  * removed. */
 static bool read_record_line(struct transfer_input *input, const struct record_kind *kind,
-			     const json_t *object, struct fault *fault)
+			     const struct upgrade_path *path, const json_t *object,
+			     struct fault *fault)
 {
 	struct call *call = &input->call;
 	const struct id account = call->account;
@@ -205,7 +228,7 @@ static bool read_record_line(struct transfer_input *input, const struct record_k
 		(void)id_parse(line_text(object, "account"), &call->account);
 	}
 	call_set_account(call);
-	is_done = stored_sound(call, put_line_record(call, kind, object, fault), fault);
+	is_done = stored_sound(call, put_line_record(call, kind, path, object, fault), fault);
 	call->account = account;
 	call_set_account(call);
 	transfer_count_line(&input->counts, kind);
@@ -214,23 +237,35 @@ static bool read_record_line(struct transfer_input *input, const struct record_k
 
 /* ---- lines ---- */
 
-/* Compares the form of the dump with that of this program, before the rules of the first line. */
-static bool check_form(const json_t *head, struct fault *fault)
+/* Compares the form of the dump with that of this program, before the rules of the first line. Finds
+ * out what becomes of the records of an earlier one. */
+static bool check_form(struct transfer_input *input, const json_t *head, struct fault *fault)
 {
 	const json_t *format = json_object_get(head, "format");
-	const json_int_t number = json_integer_value(format);
+	const json_int_t version = json_integer_value(format);
+	const json_int_t number = json_integer_value(json_object_get(head, "number"));
 	const struct slice form = line_text(head, "form");
 	enum store_form_match match;
 
-	if (!json_is_integer(format) || number < TRANSFER_FORMAT)
+	if (!json_is_integer(format) || version < TRANSFER_FORMAT)
 		return true;
-	if (number > TRANSFER_FORMAT)
-		match = number <= TRANSFER_UNRELEASED && slice_is(line_text(head, "program"),
-								  TRANSFER_UNRELEASED_PROGRAM)
+	if (version > TRANSFER_FORMAT)
+		match = version <= TRANSFER_UNRELEASED && slice_is(line_text(head, "program"),
+								   TRANSFER_UNRELEASED_PROGRAM)
 				? STORE_FORM_OTHER
 				: STORE_FORM_NEWER;
+	else if (number > input->form->number())
+		match = STORE_FORM_NEWER;
 	else
-		match = form.data == NULL ? STORE_FORM_OTHER : record_form.compare(form);
+		match = form.data == NULL || number < STORE_FORM_FIRST
+				? STORE_FORM_OTHER
+				: input->form->compare((unsigned)number, form);
+	if (input->earlier == NULL)
+		input->earlier = arena_open();
+	if (match <= STORE_FORM_EARLIER && version == TRANSFER_FORMAT)
+		upgrade_paths(input->upgrades, input->earlier, (unsigned)number, &input->paths,
+			      &input->path_count);
+	assert(input->path_count <= TRANSFER_PATHS_MOST);
 	switch (match) {
 	case STORE_FORM_SAME:
 	case STORE_FORM_EARLIER:
@@ -254,7 +289,7 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 	const json_t *object = json_object_get(line, name), *lines;
 	bool is_whole;
 
-	if (strcmp(name, "dump") == 0 && !check_form(object, fault))
+	if (strcmp(name, "dump") == 0 && !check_form(input, object, fault))
 		return false;
 	if (!schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &input->call.findings,
 			  fault))
@@ -271,9 +306,23 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 		   input->counts.accounts;
 	for (size_t i = 0; i < RECORD_KINDS; i++) {
 		const char *of = record_kinds[i]->line;
+		uint64_t count = input->counts.lines[i];
+
+		/* Of those that were converted, the dump counts what they were. */
+		for (size_t j = 0; j < input->path_count; j++) {
+			if (input->paths[j].last == record_kinds[i]->table &&
+			    input->paths[j].line != NULL)
+				count -= input->path_lines[j];
+		}
+		if (of != NULL &&
+		    (uint64_t)json_integer_value(json_object_get(lines, of)) != count)
+			is_whole = false;
+	}
+	for (size_t j = 0; j < input->path_count; j++) {
+		const char *of = input->paths[j].line;
 
 		if (of != NULL && (uint64_t)json_integer_value(json_object_get(lines, of)) !=
-					  input->counts.lines[i])
+					  input->path_lines[j])
 			is_whole = false;
 	}
 	if (!is_whole)
@@ -283,10 +332,26 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 	return true;
 }
 
+/* Returns what becomes of the records of a line of an earlier version; NULL if they stay as they
+ * are. kind: the one that has lines of this name now, or NULL. */
+static const struct upgrade_path *path_of_line(const struct transfer_input *input, const char *name,
+					       const struct record_kind *kind)
+{
+	for (size_t i = 0; i < input->path_count; i++) {
+		const struct upgrade_path *path = &input->paths[i];
+
+		if (path->line != NULL ? strcmp(path->line, name) == 0
+				       : kind != NULL && path->last == kind->table)
+			return path;
+	}
+	return NULL;
+}
+
 bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
 {
 	struct call *call = &input->call;
 	const struct record_kind *kind = NULL;
+	const struct upgrade_path *path;
 	struct json_flaw flaw;
 	const char *name;
 	bool is_head;
@@ -317,9 +382,16 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 	if (input->has_ended || (input->has_begun && is_head))
 		return fault_set(fault, FAULT_CONFLICT,
 				 "there is more after the line \"end\"; load one dump at a time");
+	path = path_of_line(input, name, kind);
+	if (path != NULL)
+		input->path_lines[path - input->paths]++;
+	if (path != NULL && path->last == NULL)
+		return true; /* the kind is gone */
+	if (path != NULL)
+		kind = record_kind_of(path->last->kind);
 	if (kind == NULL)
 		return read_framing(input, name, line, fault);
-	return read_record_line(input, kind, json_object_get(line, name), fault);
+	return read_record_line(input, kind, path, json_object_get(line, name), fault);
 }
 
 bool transfer_read_end(struct transfer_input *input, struct fault *fault)

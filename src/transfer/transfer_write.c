@@ -456,6 +456,7 @@ bool transfer_write(struct snapshot *snapshot, const struct roster *roster,
 
 	writer_open(&line, "dump", '{');
 	writer_integer(&line, "format", TRANSFER_FORMAT);
+	writer_integer(&line, "number", record_form.number());
 	writer_text(&line, "form", record_form.text(arena));
 	writer_text(&line, "program", SLICE(PACKAGE_VERSION));
 	writer_time_milliseconds(&line, "made_at", snapshot->call.now);

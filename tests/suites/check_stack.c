@@ -99,7 +99,7 @@ static const struct {
 	{ 4, "by an unreleased version of Anteroom; dump with that one" },
 	{ 5, "by an unreleased version of Anteroom; dump with that one" },
 	{ 6, "by an unreleased version of Anteroom; dump with that one" },
-	{ STORE_FORM_NUMBER + 1, "by a newer version of Anteroom" },
+	{ STORE_FORM_FIRST + 1, "by a newer version of Anteroom" },
 	{ UINT32_MAX, "by a newer version of Anteroom" },
 };
 

@@ -53,6 +53,9 @@ struct store_options {
 	bool (*gives_up)(void);
 	/* The form of the records; NULL for tests, which keep whatever form there is. */
 	const struct store_form *form;
+	/* Opens a store that is to be upgraded (store/gdbm/upgrade.h) and leaves its form as it
+	 * is. */
+	bool is_upgrade;
 	/* Limits, for tests; 0 for the default. */
 	size_t overlay_bytes; /* size at which an overlay is frozen; default 12 MB */
 	size_t segment_bytes; /* size of the largest journal segment; default 32 MB */
@@ -72,14 +75,19 @@ struct store_options {
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
 
 /* Compares the form of a store with that of the program, for commands that do not open the store.
- * False only if the program cannot read the data; a store that is missing or damaged is for others
- * to find. */
-bool store_gdbm_check_form(const char *directory, const struct store_form *form,
+ * False only if the program cannot read the data, not even after an upgrade; a store that is
+ * missing or damaged is for others to find. Sets the number of its form (that of the program if
+ * there is no store), which is lower than that of the program if it must be upgraded. */
+bool store_gdbm_check_form(const char *directory, const struct store_form *form, unsigned *number,
 			   struct fault *fault);
 
 /* Takes the lock of the process that has the store open, without opening the store.
  * FAULT_UNAVAILABLE, with the pid, if another process has the lock. Closing *lock releases it. */
 bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault);
+/* Does the same, but waits for up to `wait` milliseconds, until gives_up (which may be NULL) returns
+ * true. */
+bool store_gdbm_lock_for(const char *directory, unsigned wait, bool (*gives_up)(void), int *lock,
+			 struct fault *fault);
 
 /* Opens a store and replays its journal. FAULT_UNAVAILABLE with a cause that names the file and the
  * remedy. A full disk is not a fault, because reading works. A directory that another process owns

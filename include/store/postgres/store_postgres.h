@@ -51,17 +51,36 @@ bool store_postgres_create(const char *url, const struct store_form *form, bool 
 			   struct fault *fault);
 
 struct store_postgres_version {
-	int number; /* of the tables */
+	int number; /* of the form */
 	bool is_renewed; /* the form of this program has replaced an earlier one */
 };
 
-/* Upgrades the tables and the form to those of this program. */
-bool store_postgres_upgrade(const char *url, const struct store_form *form,
-			    struct store_postgres_version *version, struct fault *fault);
+/* Replaces an earlier form by that of this program, if no record has to be converted. */
+bool store_postgres_renew(const char *url, const struct store_form *form,
+			  struct store_postgres_version *version, struct fault *fault);
 
 /* Compares the form of a store with that of the program, for commands that do not open the store.
- * Faults as in store_postgres_open. */
-bool store_postgres_check_form(const char *url, const struct store_form *form, struct fault *fault);
+ * Faults as in store_postgres_open, but not if the data must be upgraded first: then *number is
+ * lower than that of the program. */
+bool store_postgres_check_form(const char *url, const struct store_form *form, unsigned *number,
+			       struct fault *fault);
+
+/* ---- upgrades ----
+ *
+ * All of an upgrade is one transaction of the database, so one that is killed has changed nothing.
+ * What begins it makes every program of an earlier version unable to commit: those that run get an
+ * error with their next commit, or when they connect, and say that a newer version has upgraded the
+ * database. */
+
+/* Begins an upgrade. The transactions of *store are parts of the one of the upgrade. FAULT_UNAVAILABLE
+ * if the database is in use; waits up to 10 s for connections that were killed. If the database has
+ * this form already, *store is NULL. *number is that of its form. */
+bool store_postgres_upgrade_begin(const char *url, const struct store_form *form,
+				  struct store **store, unsigned *number, struct fault *fault);
+/* Sets the form of the program, and commits everything. Afterwards the store must be closed, as
+ * after a fault. */
+bool store_postgres_upgrade_finish(struct store *store, const struct store_form *form,
+				   struct fault *fault);
 
 /* ---- the accounts, for commands ---- */
 

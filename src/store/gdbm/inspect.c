@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -45,8 +46,8 @@ static bool is_unchanged(const struct inspection *inspection)
 	struct manifest now;
 	bool is_there, is_same;
 
-	is_same = manifest_read(inspection->place.files, inspection->place.directory, &now,
-				&is_there, &ignored) &&
+	is_same = manifest_read(inspection->place.files, inspection->place.directory, UINT_MAX,
+				&now, &is_there, &ignored) &&
 		  is_there && now.number == then->number && now.n == then->n;
 	/* Only ids are compared, because the file with a given id never changes and ids are not
 	 * reused. */
@@ -63,7 +64,7 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 	bool is_there;
 
 	*is_whole = false;
-	if (!manifest_read(inspection->place.files, inspection->place.directory,
+	if (!manifest_read(inspection->place.files, inspection->place.directory, UINT_MAX,
 			   &inspection->manifest, &is_there, fault))
 		return false;
 	if (!is_there)
@@ -339,6 +340,7 @@ struct source {
 	int file;
 	char name[NAME_SIZE];
 	uint64_t size; /* bytes to copy */
+	bool is_stack; /* it never changes */
 };
 
 struct backup {
@@ -350,6 +352,7 @@ struct backup {
 	size_t n;
 	uint64_t done;
 	uint64_t all;
+	bool links; /* gives stack files a second name instead of copying them, if possible */
 };
 
 /* size: bytes to copy, or WHOLE. */
@@ -384,9 +387,11 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 		stack_gdbm_name(manifest->files[i].id, name);
 		if (!source_add(backup, name, manifest->files[i].gdbm_size, fault))
 			return false;
+		backup->sources[backup->n - 1].is_stack = true;
 		stack_index_name(manifest->files[i].id, name);
 		if (!source_add(backup, name, manifest->files[i].index_size, fault))
 			return false;
+		backup->sources[backup->n - 1].is_stack = true;
 	}
 	for (size_t i = end->superfluous; i < end->n; i++) {
 		segment_name(end->segments[i], name);
@@ -432,11 +437,16 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 static bool source_copy(struct backup *backup, const struct source *source, struct fault *fault)
 {
 	const struct file_system *files = backup->files;
-	char path[PATH_MAX], *bytes;
+	char path[PATH_MAX], from[PATH_MAX], *bytes;
 	bool is_copied = true;
 	int to;
 
 	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
+	snprintf(from, sizeof from, "%s/%s", backup->inspection.place.directory, source->name);
+	if (backup->links && source->is_stack && link(from, path) == 0) {
+		backup->done += source->size;
+		return true;
+	}
 	to = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (to < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create %s", path);
@@ -497,7 +507,7 @@ static bool copy(struct backup *backup, struct fault *fault)
 			return false;
 	if (backup->files->sync_directory(backup->files, backup->to) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
-	for (size_t i = 0; i < manifest->n; i++)
+	for (size_t i = 0; i < manifest->n && !backup->links; i++)
 		if (!file_verify(backup, &manifest->files[i], &each))
 			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 					   "the copy would be damaged (%s); anteroom check shows "
@@ -529,12 +539,13 @@ static void copy_remove(const struct backup *backup)
 	copy_remove_name(backup, MANIFEST_NAME);
 }
 
-bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
-		       const struct store_watch *watch, struct fault *fault)
+static bool make_backup(const char *directory, const char *to, const struct file_system *files,
+			const struct store_watch *watch, bool links, struct fault *fault)
 {
 	struct backup backup = { .files = files == NULL ? &file_system_posix : files,
 				 .to = to,
-				 .watch = watch };
+				 .watch = watch,
+				 .links = links };
 	int hold = journal_hold(backup.files, directory, LOCK_SH);
 	bool is_done;
 
@@ -551,6 +562,19 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 	sources_close(&backup);
 	backup.files->close(backup.files, hold);
 	return is_done;
+}
+
+bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
+		       const struct store_watch *watch, struct fault *fault)
+{
+	return make_backup(directory, to, files, watch, false, fault);
+}
+
+bool store_gdbm_link(const char *directory, const char *to, struct fault *fault)
+{
+	const struct store_watch watch = { .context = NULL };
+
+	return make_backup(directory, to, NULL, &watch, true, fault);
 }
 
 bool store_gdbm_note_backup(const char *directory, const struct file_system *files, int64_t seconds,

@@ -26,22 +26,47 @@ static bool is_no_manifest(const char *path, struct fault *fault)
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store manifest", path);
 }
 
-static bool manifest_parse(const char *directory, const char *path, const char *bytes, size_t size,
-			   struct manifest *manifest, struct fault *fault)
+bool manifest_check(const struct manifest *manifest, const char *directory,
+		    const struct store_form *form, bool *is_earlier, bool *is_to_be_upgraded,
+		    struct fault *fault)
 {
+	const struct store_form_kept kept = {
+		.number = manifest->form_number,
+		.text = { manifest->form, manifest->form_size },
+	};
 	char what[PATH_MAX + 16];
+
+	snprintf(what, sizeof what, "the data in %s", directory);
+	return store_form_check(form, &kept, what, is_earlier, is_to_be_upgraded, fault);
+}
+
+bool manifest_accept(const struct manifest *manifest, const char *directory,
+		     const struct store_form *form, bool *is_earlier, struct fault *fault)
+{
+	const struct store_form_kept kept = {
+		.number = manifest->form_number,
+		.text = { manifest->form, manifest->form_size },
+	};
+	char what[PATH_MAX + 16];
+
+	snprintf(what, sizeof what, "the data in %s", directory);
+	return store_form_accept(form, &kept, what, is_earlier, fault);
+}
+
+static bool manifest_parse(const char *directory, const char *path, const char *bytes, size_t size,
+			   unsigned most_number, struct manifest *manifest, struct fault *fault)
+{
 	size_t n, form_size, files_size;
-	uint32_t number;
+	bool ignored;
 
 	if (size < NUMBER_END || memcmp(bytes, MAGIC, 8) != 0)
 		return is_no_manifest(path, fault);
-	number = decode_32(bytes + 8);
-	snprintf(what, sizeof what, "the data in %s", directory);
-	manifest->is_refused = number != STORE_FORM_NUMBER;
-	if (number > STORE_FORM_NUMBER)
-		return store_form_newer(what, fault);
-	if (number < STORE_FORM_NUMBER)
-		return store_form_unreleased(what, fault);
+	manifest->form_number = decode_32(bytes + 8);
+	/* Then what follows may have another format. */
+	manifest->is_refused = manifest->form_number < STORE_FORM_FIRST ||
+			       manifest->form_number > most_number;
+	if (manifest->is_refused)
+		return manifest_accept(manifest, directory, NULL, &ignored, fault);
 	if (size < HEAD + TAIL)
 		return is_no_manifest(path, fault);
 	n = decode_32(bytes + 12);
@@ -70,12 +95,14 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 			.index_checksum = decode_32(info + 56),
 		};
 	}
-	manifest_set_form(manifest, (struct slice){ bytes + HEAD + files_size, form_size });
+	manifest_set_form(manifest, manifest->form_number,
+			  (struct slice){ bytes + HEAD + files_size, form_size });
 	return true;
 }
 
 bool manifest_read(const struct file_system *files, const char *directory,
-		   struct manifest *manifest, bool *is_there, struct fault *fault)
+		   unsigned most_number, struct manifest *manifest, bool *is_there,
+		   struct fault *fault)
 {
 	char path[PATH_MAX], *bytes;
 	size_t size;
@@ -90,7 +117,7 @@ bool manifest_read(const struct file_system *files, const char *directory,
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	}
 	*is_there = true;
-	is_read = manifest_parse(directory, path, bytes, size, manifest, fault);
+	is_read = manifest_parse(directory, path, bytes, size, most_number, manifest, fault);
 	free(bytes);
 	return is_read;
 }
@@ -106,7 +133,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	int error;
 
 	memcpy(bytes, MAGIC, 8);
-	encode_32(bytes + 8, STORE_FORM_NUMBER);
+	encode_32(bytes + 8, manifest->form_number);
 	encode_32(bytes + 12, (uint32_t)manifest->n);
 	memcpy(bytes + 16, manifest->installation.bytes, INSTALLATION_SIZE);
 	encode_64(bytes + 32, manifest->number);
@@ -136,7 +163,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	return is_written || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
 }
 
-void manifest_set_form(struct manifest *manifest, struct slice form)
+void manifest_set_form(struct manifest *manifest, unsigned number, struct slice form)
 {
 	char *copy = form.size == 0 ? NULL : memory_check(malloc(form.size));
 
@@ -144,6 +171,7 @@ void manifest_set_form(struct manifest *manifest, struct slice form)
 		memcpy(copy, form.data, form.size);
 	free(manifest->form);
 	manifest->form = copy;
+	manifest->form_number = number;
 	manifest->form_size = form.size;
 }
 
@@ -166,7 +194,8 @@ struct manifest manifest_merged(const struct manifest *manifest, size_t first, s
 	merged.files = memory_check(malloc((manifest->n + 1) * sizeof *merged.files));
 	merged.n = 0;
 	merged.form = NULL;
-	manifest_set_form(&merged, (struct slice){ manifest->form, manifest->form_size });
+	manifest_set_form(&merged, manifest->form_number,
+			  (struct slice){ manifest->form, manifest->form_size });
 	for (size_t i = 0; i < first; i++)
 		merged.files[merged.n++] = manifest->files[i];
 	if (info != NULL)

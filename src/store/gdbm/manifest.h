@@ -4,7 +4,7 @@
  * store gets its manifest right after the journal's mark and before any segment or stack file. A
  * directory with segments or stack files but no manifest is therefore damaged.
  *
- * Bytes, little-endian: 0 magic (8), 8 version (4), 12 count of files (4), 16 installation (16), 32
+ * Bytes, little-endian: 0 magic (8), 8 number of the form (4), 12 count of files (4), 16 installation (16), 32
  * number (8), 40 the id of the next file (8), 48 size of the form (4), 52 zero (4); from 56 on 64
  * bytes a file: id, entries, removals, bytes, superseded, size of the GDBM file, size of the index
  * (8 each), checksum of the index's head (4), zero (4); then the form of the records (struct
@@ -24,6 +24,7 @@ struct manifest {
 	uint64_t next_id;
 	struct stack_info *files; /* newest first; from malloc */
 	size_t n;
+	unsigned form_number;
 	char *form; /* from malloc; NULL if there is none, as tests have it */
 	size_t form_size;
 	/* after a failed manifest_read: it is not damaged, but of another program */
@@ -31,10 +32,17 @@ struct manifest {
 };
 
 /* Reads the manifest; *is_there is false if there is none. FAULT_UNAVAILABLE if it cannot be read,
- * is damaged, or was written by a program whose data this one cannot read. Whether it can read the
- * records is for the caller to find out from the form. */
+ * is damaged, or the number of its form is above this one, or below STORE_FORM_FIRST: then nothing
+ * else is known of it. Whether the program can read the records is for the caller to find out. */
 bool manifest_read(const struct file_system *files, const char *directory,
-		   struct manifest *manifest, bool *is_there, struct fault *fault);
+		   unsigned most_number, struct manifest *manifest, bool *is_there,
+		   struct fault *fault);
+/* Compare the form of a manifest: see store_form_check and store_form_accept. */
+bool manifest_check(const struct manifest *manifest, const char *directory,
+		    const struct store_form *form, bool *is_earlier, bool *is_to_be_upgraded,
+		    struct fault *fault);
+bool manifest_accept(const struct manifest *manifest, const char *directory,
+		     const struct store_form *form, bool *is_earlier, struct fault *fault);
 /* Writes and syncs the manifest; *is_replaced and *is_broken as in file_replace. */
 bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
@@ -43,8 +51,8 @@ bool manifest_write(const struct file_system *files, const char *directory,
  * `first`. */
 struct manifest manifest_merged(const struct manifest *manifest, size_t first, size_t n,
 				const struct stack_info *info);
-/* Replaces the form by a copy of this text. */
-void manifest_set_form(struct manifest *manifest, struct slice form);
+/* Replaces the form by this number and a copy of this text. */
+void manifest_set_form(struct manifest *manifest, unsigned number, struct slice form);
 void manifest_free(struct manifest *manifest);
 
 #endif

@@ -137,12 +137,22 @@ static bool lock_take(const struct file_system *files, const struct store_option
 	return true;
 }
 
-bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault)
+bool store_gdbm_lock_for(const char *directory, unsigned wait, bool (*gives_up)(void), int *lock,
+			 struct fault *fault)
 {
-	const struct store_options options = { .directory = directory };
+	const struct store_options options = {
+		.directory = directory,
+		.wait = wait,
+		.gives_up = gives_up,
+	};
 
 	*lock = -1;
 	return lock_take(&file_system_posix, &options, lock, fault);
+}
+
+bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault)
+{
+	return store_gdbm_lock_for(directory, 0, NULL, lock, fault);
 }
 
 static bool is_named_by(const struct manifest *manifest, uint64_t id)
@@ -196,23 +206,24 @@ static void handle_name(struct opening *opening, const char *name)
 static void set_form(struct opening *opening)
 {
 	const struct store_form *form = opening->options->form;
-	struct arena *arena;
+	struct arena *arena = arena_open();
 
-	if (form == NULL)
-		return;
-	arena = arena_open();
-	manifest_set_form(&opening->store->manifest, form->text(arena));
+	if (form != NULL)
+		manifest_set_form(&opening->store->manifest, form->number(), form->text(arena));
 	arena_close(arena);
 }
 
-static bool accept_form(const struct manifest *manifest, const char *directory,
-			const struct store_form *form, bool *is_earlier, struct fault *fault)
+static bool accept_form(struct opening *opening, struct fault *fault)
 {
-	char what[PATH_MAX + 16];
+	const struct store_options *options = opening->options;
+	const struct manifest *manifest = &opening->store->manifest;
+	bool ignored;
 
-	snprintf(what, sizeof what, "the data in %s", directory);
-	return store_form_accept(form, (struct slice){ manifest->form, manifest->form_size }, what,
-				 is_earlier, fault);
+	if (options->is_upgrade)
+		return manifest_check(manifest, options->directory, options->form, &ignored,
+				      &ignored, fault);
+	return manifest_accept(manifest, options->directory, options->form,
+			       &opening->has_earlier_form, fault);
 }
 
 /* Replaces an earlier form, before anything can be written. */
@@ -242,6 +253,7 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 					   : "is not a store: it has no manifest");
 	clock_random(&clock_system, store->manifest.installation.bytes, INSTALLATION_SIZE);
 	store->manifest.next_id = 1;
+	store->manifest.form_number = STORE_FORM_FIRST;
 	set_form(opening);
 	return mark_create(store->place.files, store->directory, &store->manifest.installation,
 			   &empty, &is_broken, fault) &&
@@ -255,11 +267,9 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	const struct file_system *files = store->place.files;
 	char *names;
 
-	if (!manifest_read(files, store->directory, &store->manifest, &opening->has_manifest,
-			   fault) ||
-	    (opening->has_manifest &&
-	     !accept_form(&store->manifest, store->directory, opening->options->form,
-			  &opening->has_earlier_form, fault)))
+	if (!manifest_read(files, store->directory, store_form_number(opening->options->form),
+			   &store->manifest, &opening->has_manifest, fault) ||
+	    (opening->has_manifest && !accept_form(opening, fault)))
 		return false;
 	names = files->list(files, store->directory);
 	if (names == NULL)
@@ -380,15 +390,20 @@ bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
 	return true;
 }
 
-bool store_gdbm_check_form(const char *directory, const struct store_form *form,
+bool store_gdbm_check_form(const char *directory, const struct store_form *form, unsigned *number,
 			   struct fault *fault)
 {
 	struct fault each = FAULT_INITIAL;
 	struct manifest manifest;
-	bool is_there, is_earlier, is_right = true;
+	bool is_there, ignored, is_right = true;
 
-	if (manifest_read(&file_system_posix, directory, &manifest, &is_there, &each)) {
-		is_right = !is_there || accept_form(&manifest, directory, form, &is_earlier, fault);
+	*number = form->number();
+	if (manifest_read(&file_system_posix, directory, form->number(), &manifest, &is_there,
+			  &each)) {
+		if (is_there)
+			*number = manifest.form_number;
+		is_right = !is_there || manifest_check(&manifest, directory, form, &ignored,
+						       &ignored, fault);
 	} else if (manifest.is_refused) {
 		*fault = each;
 		is_right = false;

@@ -26,6 +26,8 @@
 
 /* The detail of FAULT_UNAVAILABLE if the database can be reached, but not be changed. */
 #define WIRE_READ_ONLY "the database is read-only"
+/* The same, if a newer version of the program has upgraded it. */
+#define WIRE_NEWER "the database was upgraded by a newer version of Anteroom"
 
 /* Counts of all connections of a store. */
 struct wire_figures {
@@ -36,6 +38,7 @@ struct wire_figures {
 /* Everything needed to connect. */
 struct wire_target {
 	char *url;
+	unsigned form_number; /* that the database must have (struct store_form); 0 for any */
 	bool is_patient; /* for commands: responses may take long, and a snapshot may be idle */
 	struct wire_figures figures;
 	_Atomic int64_t ends_at; /* when all waiting ends, by clock_monotonic; 0 for never */

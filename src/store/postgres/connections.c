@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,12 +45,21 @@
 
 const char *connections_trouble(const struct store_postgres *store)
 {
-	return atomic_load(&store->is_read_only) ? WIRE_READ_ONLY : UNRESPONSIVE;
+	const char *trouble = atomic_load(&store->trouble);
+
+	return trouble != NULL ? trouble : UNRESPONSIVE;
 }
 
-static void set_away(struct store_postgres *store, const char *cause, bool is_read_only)
+static void set_away(struct store_postgres *store, const char *cause, const struct fault *fault)
 {
-	atomic_store(&store->is_read_only, is_read_only);
+	static const char *const troubles[] = { WIRE_READ_ONLY, WIRE_NEWER };
+	const char *trouble = NULL;
+
+	for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+		if (strcmp(fault->detail, troubles[i]) == 0)
+			trouble = troubles[i];
+	}
+	atomic_store(&store->trouble, trouble);
 	if (atomic_exchange(&store->is_away, true))
 		return;
 	log_event(LOG_LEVEL_ERROR, "database_away", "error", cause, "effect",
@@ -69,6 +79,25 @@ static void doubt(struct store_postgres *store)
 
 /* ---- slots ---- */
 
+/* Sends the statement, which adds or takes the slot, and waits for an upgrade that has begun. A
+ * program of an earlier version does not use a database that was upgraded. */
+static bool fly_for_slot(struct wire *wire, enum statement statement,
+			 const struct parameters *parameters, struct fault *fault)
+{
+	const unsigned number = wire->target->form_number;
+
+	wire_add(wire, statement, parameters);
+	wire_add(wire, VERSION_SHARED, NULL);
+	if (!wire_fly(wire, false, fault))
+		return false;
+	if (number == 0 || (wire_rows(wire, 1) == 1 && wire_number(wire, 1, 0, 0) == number))
+		return true;
+	fault_cause(fault, FAULT_UNAVAILABLE, 0,
+		    "the data in the database was written by a newer version of Anteroom");
+	(void)snprintf(fault->detail, sizeof fault->detail, "%s", WIRE_NEWER);
+	return false;
+}
+
 static bool add_slot(struct wire *wire, struct fault *fault)
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
@@ -76,8 +105,7 @@ static bool add_slot(struct wire *wire, struct fault *fault)
 	clock_random(&clock_system, &wire->slot, sizeof wire->slot);
 	wire->slot >>= 1;
 	parameters_number(&parameters, wire->slot, 8);
-	wire_add(wire, SLOT_ADD, &parameters);
-	if (!wire_fly(wire, false, fault))
+	if (!fly_for_slot(wire, SLOT_ADD, &parameters, fault))
 		return false;
 	wire->epoch = 1;
 	wire->last = 0;
@@ -94,8 +122,7 @@ static bool take_slot(struct wire *wire, struct fault *fault)
 	if (!wire->has_slot)
 		return add_slot(wire, fault);
 	parameters_number(&parameters, wire->slot, 8);
-	wire_add(wire, SLOT_TAKE, &parameters);
-	if (!wire_fly(wire, false, fault))
+	if (!fly_for_slot(wire, SLOT_TAKE, &parameters, fault))
 		return false;
 	wire->has_slot = wire_rows(wire, 0) == 1;
 	if (!wire->has_slot)
@@ -280,7 +307,7 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 	} while (!is_taken && *wire != NULL && !is_only);
 	pthread_mutex_unlock(&store->lock);
 	if (is_only)
-		set_away(store, fault->cause, strcmp(fault->detail, WIRE_READ_ONLY) == 0);
+		set_away(store, fault->cause, fault);
 	if (is_taken || is_only)
 		return is_taken;
 	if (atomic_load(&store->is_away))
@@ -363,7 +390,7 @@ void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 	struct fault ignored = FAULT_INITIAL;
 
 	/* If there are several accounts, the first one counts. */
-	if (own->has_entered || own->is_refused || id_compare(account, &none) == 0)
+	if (store->held != NULL || own->has_entered || own->is_refused || id_compare(account, &none) == 0)
 		return;
 	own->entered = *account;
 	own->entered_at = clock_monotonic();
@@ -462,7 +489,7 @@ static void watch_once(struct store_postgres *store, struct wire *wire, unsigned
 			set_away(store,
 				 fault.cause[0] != '\0' ? fault.cause
 							: "the database cannot be written",
-				 strcmp(fault.detail, WIRE_READ_ONLY) == 0);
+				 &fault);
 		return;
 	}
 	if (atomic_exchange(&store->is_away, false))
@@ -501,7 +528,7 @@ static void *keep_watch(void *context)
 
 /* ---- opening and closing ---- */
 
-bool connections_open(struct store_postgres *store, struct fault *fault)
+bool connections_open(struct store_postgres *store, bool is_watched, struct fault *fault)
 {
 	struct wire *wire;
 
@@ -519,6 +546,8 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 	wire_add(wire, SLOT_REMOVE_OLD, NULL);
 	wire_send(wire);
 	connections_give(store, wire);
+	if (!is_watched)
+		return true;
 	if (pthread_create(&store->keeper, NULL, keep_watch, store) != 0)
 		ABORT("cannot start a thread");
 	store->has_keeper = true;

@@ -60,10 +60,11 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 {
 	struct store_roster_change *begun;
 	struct fault locked = FAULT_INITIAL;
+	struct store_postgres_version ignored;
 
 	*change = NULL;
 	*text = (struct slice){ NULL, 0 };
-	if (!tables_check(url, NULL, false, fault))
+	if (!tables_check(url, NULL, TABLES_READ, &ignored, fault))
 		return false;
 	begun = memory_check(calloc(1, sizeof *begun));
 	*change = begun;

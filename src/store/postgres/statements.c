@@ -142,10 +142,14 @@ const struct statement_text statements[STATEMENTS] = {
 	[SLOT_REMOVE_OLD] = { "DELETE FROM session WHERE seen < now() - interval '30 days'", "" },
 
 	[INSTALLATION] = { "SELECT program, version FROM installation", "" },
-	[FORM] = { "SELECT form FROM installation", "" },
-	[FORM_SET] = { "UPDATE installation SET form = $1", "b" },
-	/* $2: the form that was read; another process may have replaced it meanwhile. */
-	[FORM_REPLACE] = { "UPDATE installation SET form = $1 WHERE form = $2", "bb" },
+	[VERSION_SHARED] = { "SELECT version FROM installation FOR SHARE", "" },
+	[FORM] = { "SELECT form, version FROM installation", "" },
+	[FORM_SET] = { "UPDATE installation SET form = $1, version = $2", "bi" },
+	/* $2 and $3: the form that was read; another process may have replaced it meanwhile. */
+	[FORM_REPLACE] = { "UPDATE installation SET form = $1 WHERE form = $2 AND version = $3", "bbi" },
+	[IN_USE] = { "SELECT count(*) FROM session WHERE id <> $1 AND seen > now() - interval '6 seconds'", "l" },
+	[VERSION_RAISE] = { "UPDATE installation SET version = $1 WHERE version = $2", "ii" },
+	[SLOTS_INVALIDATE] = { "UPDATE session SET epoch = epoch + 1", "" },
 	[STANDBY] = { "SELECT coalesce(current_setting('synchronous_standby_names', true), '') <> ''", "" },
 	[SIZE] = { "SELECT pg_database_size(current_database())", "" },
 	[GENERATION] = { "SELECT generation FROM roster", "" },
@@ -189,7 +193,7 @@ const char *const table_commands[] = {
 	"CREATE TABLE load (item integer PRIMARY KEY, text bytea NOT NULL)",
 	"INSERT INTO load (item, text) VALUES (1, '\\x')",
 	"INSERT INTO roster (one, generation, text) VALUES (true, 1, '\\x')",
-	/* version: STORE_FORM_NUMBER */
+	/* version: STORE_FORM_FIRST, until the form is set */
 	"INSERT INTO installation (one, program, version, form) VALUES (true, 'anteroom', 7, '\\x')",
 	NULL,
 };

@@ -90,9 +90,16 @@ enum statement {
 	SLOT_REMOVE_OLD,
 	/* Other statements. */
 	INSTALLATION,
+	/* Waits for an upgrade that has begun, and keeps one from beginning. */
+	VERSION_SHARED,
 	FORM,
 	FORM_SET,
 	FORM_REPLACE,
+	/* An upgrade: the other connections that are in use; its beginning, after which no earlier
+	 * program commits anything. */
+	IN_USE,
+	VERSION_RAISE,
+	SLOTS_INVALIDATE,
 	STANDBY,
 	SIZE,
 	GENERATION,

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "store/figures.h"
-#include "store/postgres/store_postgres_parts.h"
+#include "store/postgres/rows_parts.h"
 
 #define CONNECTIONS_STANDARD 64
 
@@ -22,7 +22,7 @@ static bool postgres_begin(struct store *store, enum store_access access, struct
 	struct postgres_transaction *own;
 	struct wire *wire;
 
-	if (!connections_take(postgres, &wire, fault))
+	if (postgres->held == NULL && !connections_take(postgres, &wire, fault))
 		return false;
 	own = arena_zero(arena, sizeof *own);
 	own->base = (struct transaction){
@@ -31,8 +31,9 @@ static bool postgres_begin(struct store *store, enum store_access access, struct
 		.access = access,
 		.number = atomic_load(&postgres->newest) + (access == STORE_WRITE ? 1 : 0),
 	};
-	own->wire = wire;
-	wire->has_timed_out = false;
+	own->wire = postgres->held == NULL ? wire : postgres->held;
+	own->wire->has_timed_out = false;
+	own->is_open = postgres->held != NULL;
 	*transaction = &own->base;
 	return true;
 }
@@ -49,7 +50,7 @@ static void postgres_abandon(struct transaction *transaction)
 	struct wire *wire = own->wire;
 
 	crowd_leave(postgres_of(transaction->store), own);
-	if (wire == NULL)
+	if (wire == NULL || wire == postgres_of(transaction->store)->held)
 		return;
 	if (own->is_open && wire->is_connected) {
 		wire_add(wire, ROLLBACK, NULL);
@@ -108,7 +109,10 @@ static bool postgres_commit(struct transaction *transaction, uint64_t *number, s
 {
 	struct postgres_transaction *own = rows_own(transaction);
 	struct store_postgres *store = postgres_of(transaction->store);
-	const bool is_committed = own->last_change == NULL || commit_changes(own, fault);
+	/* The transaction of an upgrade goes on. */
+	const bool is_committed = store->held != NULL	     ? rows_send_changes(own, fault)
+				  : own->last_change == NULL ? true
+							     : commit_changes(own, fault);
 
 	*number = atomic_fetch_add(&store->newest, 1) + 1;
 	postgres_abandon(transaction);
@@ -156,12 +160,17 @@ static void postgres_close(struct store *store)
 {
 	struct store_postgres *postgres = postgres_of(store);
 
+	/* What an upgrade has not committed is undone by the server. */
+	if (postgres->held != NULL) {
+		wire_disconnect(postgres->held);
+		connections_give(postgres, postgres->held);
+	}
 	connections_close(postgres);
 	wire_target_close(&postgres->target);
 	free(postgres);
 }
 
-static const struct store_driver postgres_driver = {
+const struct store_driver postgres_driver = {
 	.name = "postgresql",
 	.begin = postgres_begin,
 	.expect = rows_expect,
@@ -195,19 +204,23 @@ static const struct store_driver postgres_driver = {
 bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
 			 struct fault *fault)
 {
+	const enum tables_use use = options->is_read_only ? TABLES_READ : TABLES_WRITE;
+	struct store_postgres_version ignored;
 	struct store_postgres *opened;
 
 	*store = NULL;
-	if (!tables_check(options->url, options->form, !options->is_read_only, fault))
+	if (!tables_check(options->url, options->form, use, &ignored, fault))
 		return false;
 	opened = memory_check(calloc(1, sizeof *opened));
 	opened->store.driver = &postgres_driver;
 	opened->most = options->connections > 0 ? options->connections : CONNECTIONS_STANDARD;
 	opened->uses_callers_clock = options->uses_callers_clock;
-	if (wire_target_open(options->url, options->is_patient, &opened->target, fault) &&
-	    connections_open(opened, fault)) {
-		*store = &opened->store;
-		return true;
+	if (wire_target_open(options->url, options->is_patient, &opened->target, fault)) {
+		opened->target.form_number = options->form == NULL ? 0 : options->form->number();
+		if (connections_open(opened, true, fault)) {
+			*store = &opened->store;
+			return true;
+		}
 	}
 	store_close(&opened->store);
 	return false;

@@ -20,10 +20,13 @@ struct store_postgres {
 	struct wire_target target;
 	unsigned most; /* maximum number of connections */
 	bool uses_callers_clock;
+	/* For an upgrade: the only connection, whose transaction all transactions of the store are
+	 * a part of. NULL otherwise. */
+	struct wire *held;
 	_Atomic uint64_t newest; /* number of the last committed transaction of this process */
 	_Atomic uint64_t roster; /* the generation that was seen last */
 	atomic_bool is_away; /* the database is unavailable */
-	atomic_bool is_read_only; /* and that is why */
+	_Atomic(const char *) trouble; /* and that is why, for clients; NULL: no response */
 	atomic_bool is_doubted; /* asks the watch to check the database immediately */
 	atomic_bool is_synchronous; /* a standby must confirm commits */
 	_Atomic uint64_t disk_bytes; /* size of the database; 0 if it is unknown */
@@ -52,7 +55,8 @@ struct store_postgres {
 
 /* ---- connections (connections.c) ---- */
 
-bool connections_open(struct store_postgres *store, struct fault *fault);
+/* is_watched: a thread checks whether the database is available. */
+bool connections_open(struct store_postgres *store, bool is_watched, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
@@ -78,17 +82,22 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 
 /* ---- the tables (tables.c) ---- */
 
+enum tables_use { TABLES_READ, TABLES_WRITE, TABLES_UPGRADE };
+
 /* Checks the tables, and compares the form of the records (struct store_form) unless `form` is
- * NULL; a writer replaces an earlier one. FAULT_BAD_REQUEST if there is no store, FAULT_UNAVAILABLE
- * if another version of the program wrote the data. */
-bool tables_check(const char *url, const struct store_form *form, bool is_writer,
-		  struct fault *fault);
+ * NULL; with TABLES_WRITE, replaces an earlier one. FAULT_BAD_REQUEST if there is no store,
+ * FAULT_UNAVAILABLE if another version of the program wrote the data, or, except with
+ * TABLES_UPGRADE, if they must be upgraded first. */
+bool tables_check(const char *url, const struct store_form *form, enum tables_use use,
+		  struct store_postgres_version *version, struct fault *fault);
 
 /* ---- the accounts (roster_row.c) ---- */
 
 bool roster_read(struct store *store, struct arena *arena, uint64_t *generation, struct slice *text,
 		 struct fault *fault);
 uint64_t roster_seen(struct store *store);
+
+extern const struct store_driver postgres_driver;
 
 /* ---- transactions ---- */
 

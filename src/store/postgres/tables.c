@@ -52,6 +52,7 @@ static bool make_tables(struct wire *wire, const struct store_form *form, bool *
 		struct arena *arena = arena_open();
 
 		parameters_bytes(&parameters, form->text(arena));
+		parameters_number(&parameters, form->number(), 4);
 		wire_add(wire, FORM_SET, &parameters);
 		is_set = wire_fly(wire, false, fault);
 		arena_close(arena);
@@ -88,15 +89,16 @@ static void close_for(struct wire_target *target, struct wire *wire)
 #define WHAT "the data in the database"
 
 /* Replaces an earlier form, unless another process has done so. */
-static bool replace_form(struct wire *wire, const struct store_form *form, struct slice kept,
-			 bool *is_replaced, struct fault *fault)
+static bool replace_form(struct wire *wire, const struct store_form *form,
+			 const struct store_form_kept *kept, bool *is_replaced, struct fault *fault)
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
 	struct arena *arena = arena_open();
 	bool is_done;
 
 	parameters_bytes(&parameters, form->text(arena));
-	parameters_bytes(&parameters, kept);
+	parameters_bytes(&parameters, kept->text);
+	parameters_number(&parameters, kept->number, 4);
 	wire->has_warned = false;
 	wire_add(wire, FORM_REPLACE, &parameters);
 	is_done = wire_fly(wire, false, fault);
@@ -107,35 +109,47 @@ static bool replace_form(struct wire *wire, const struct store_form *form, struc
 				       "the standby of the database does not confirm commits"));
 }
 
-/* Compares the form that the tables keep, and replaces an earlier one if is_writer. */
-static bool check_form(struct wire *wire, const struct store_form *form, bool is_writer,
+/* Compares the form that the tables keep. A writer replaces an earlier one, and all but an upgrade
+ * refuse one that must be upgraded first. */
+static bool check_form(struct wire *wire, const struct store_form *form, enum tables_use use,
 		       struct store_postgres_version *version, struct fault *fault)
 {
 	struct arena *arena = arena_open();
-	bool is_right, is_earlier = true;
+	bool is_right, is_earlier = true, is_to_be_upgraded;
 
 	version->is_renewed = false;
 	do {
-		struct slice kept = { NULL, 0 };
+		struct store_form_kept kept = { .number = 0 };
 
 		wire_add(wire, FORM, NULL);
 		is_right = wire_fly(wire, false, fault);
 		if (is_right && wire_rows(wire, 0) == 1)
-			kept = arena_copy(arena, wire_bytes(wire, 0, 0, 0));
-		is_right = is_right && store_form_accept(form, kept, WHAT, &is_earlier, fault);
-		if (!is_right || !is_earlier || !is_writer)
+			kept = (struct store_form_kept){
+				(unsigned)wire_number(wire, 0, 0, 1),
+				arena_copy(arena, wire_bytes(wire, 0, 0, 0)),
+			};
+		version->number = (int)kept.number;
+		is_right = is_right &&
+			   (use == TABLES_UPGRADE
+				    ? store_form_check(form, &kept, WHAT, &is_earlier,
+						       &is_to_be_upgraded, fault)
+				    : store_form_accept(form, &kept, WHAT, &is_earlier, fault));
+		if (!is_right || !is_earlier || use != TABLES_WRITE)
 			break;
-		is_right = replace_form(wire, form, kept, &version->is_renewed, fault);
+		is_right = replace_form(wire, form, &kept, &version->is_renewed, fault);
 	} while (is_right && !version->is_renewed);
 	arena_close(arena);
 	return is_right;
 }
 
+/* Tables of a program that was never released may have no form. */
 static bool check_number(int number, struct fault *fault)
 {
-	if (number > STORE_FORM_NUMBER)
-		return store_form_newer(WHAT, fault);
-	return number == STORE_FORM_NUMBER || store_form_unreleased(WHAT, fault);
+	const struct store_form_kept kept = { .number = number < 0 ? 0 : (unsigned)number };
+	bool ignored;
+
+	return number >= STORE_FORM_FIRST ||
+	       store_form_accept(NULL, &kept, WHAT, &ignored, fault);
 }
 
 static bool create_tables(struct wire *wire, const struct store_form *form, bool *was_made,
@@ -152,7 +166,7 @@ static bool create_tables(struct wire *wire, const struct store_form *form, bool
 		return false;
 	if (number == 0)
 		return is_foreign(fault);
-	return check_number(number, fault) && check_form(wire, form, false, &version, fault);
+	return check_number(number, fault) && check_form(wire, form, TABLES_READ, &version, fault);
 }
 
 bool store_postgres_create(const char *url, const struct store_form *form, bool *was_made,
@@ -167,7 +181,7 @@ bool store_postgres_create(const char *url, const struct store_form *form, bool 
 	return is_right;
 }
 
-static bool check_tables(struct wire *wire, const struct store_form *form, bool is_writer,
+static bool check_tables(struct wire *wire, const struct store_form *form, enum tables_use use,
 			 struct store_postgres_version *version, struct fault *fault)
 {
 	if (!inspect_tables(wire, &version->number, fault))
@@ -178,37 +192,33 @@ static bool check_tables(struct wire *wire, const struct store_form *form, bool 
 			"the database has no store; create one with: anteroom store create "
 			"--store URL");
 	return check_number(version->number, fault) &&
-	       check_form(wire, form, is_writer, version, fault);
+	       check_form(wire, form, use, version, fault);
 }
 
-static bool open_and_check(const char *url, const struct store_form *form, bool is_writer,
-			   struct store_postgres_version *version, struct fault *fault)
+bool tables_check(const char *url, const struct store_form *form, enum tables_use use,
+		  struct store_postgres_version *version, struct fault *fault)
 {
 	struct wire_target target;
 	struct wire wire;
 	const bool is_right = open_for(url, &target, &wire, fault) &&
-			      check_tables(&wire, form, is_writer, version, fault);
+			      check_tables(&wire, form, use, version, fault);
 
 	close_for(&target, &wire);
 	return is_right;
 }
 
-bool tables_check(const char *url, const struct store_form *form, bool is_writer,
-		  struct fault *fault)
+bool store_postgres_check_form(const char *url, const struct store_form *form, unsigned *number,
+			       struct fault *fault)
 {
-	struct store_postgres_version ignored;
+	struct store_postgres_version version = { .number = 0 };
+	const bool is_right = tables_check(url, form, TABLES_UPGRADE, &version, fault);
 
-	return open_and_check(url, form, is_writer, &ignored, fault);
+	*number = (unsigned)version.number;
+	return is_right;
 }
 
-bool store_postgres_check_form(const char *url, const struct store_form *form, struct fault *fault)
+bool store_postgres_renew(const char *url, const struct store_form *form,
+			  struct store_postgres_version *version, struct fault *fault)
 {
-	return tables_check(url, form, false, fault);
-}
-
-/* There is only one version of the tables so far. */
-bool store_postgres_upgrade(const char *url, const struct store_form *form,
-			    struct store_postgres_version *version, struct fault *fault)
-{
-	return open_and_check(url, form, true, version, fault);
+	return tables_check(url, form, TABLES_WRITE, version, fault);
 }

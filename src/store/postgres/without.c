@@ -26,8 +26,8 @@ bool store_postgres_create(const char *url, const struct store_form *form, bool 
 	return refuse_database(fault);
 }
 
-bool store_postgres_upgrade(const char *url, const struct store_form *form,
-			    struct store_postgres_version *version, struct fault *fault)
+bool store_postgres_renew(const char *url, const struct store_form *form,
+			  struct store_postgres_version *version, struct fault *fault)
 {
 	(void)url;
 	(void)form;
@@ -35,9 +35,26 @@ bool store_postgres_upgrade(const char *url, const struct store_form *form,
 	return refuse_database(fault);
 }
 
-bool store_postgres_check_form(const char *url, const struct store_form *form, struct fault *fault)
+bool store_postgres_check_form(const char *url, const struct store_form *form, unsigned *number,
+			       struct fault *fault)
 {
 	(void)url;
+	(void)form;
+	*number = 0;
+	return refuse_database(fault);
+}
+
+bool store_postgres_upgrade_begin(const char *url, const struct store_form *form,
+				  struct store **store, unsigned *number, struct fault *fault)
+{
+	*store = NULL;
+	return store_postgres_check_form(url, form, number, fault);
+}
+
+bool store_postgres_upgrade_finish(struct store *store, const struct store_form *form,
+				   struct fault *fault)
+{
+	(void)store;
 	(void)form;
 	return refuse_database(fault);
 }
