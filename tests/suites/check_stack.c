@@ -122,8 +122,14 @@ static struct slice text_of_form(struct arena *arena)
 	return arena_copy(arena, slice_of(form_now));
 }
 
-static enum store_form_match compare_form(struct slice kept)
+static unsigned number_of_form(void)
 {
+	return STORE_FORM_FIRST;
+}
+
+static enum store_form_match compare_form(unsigned number, struct slice kept)
+{
+	(void)number;
 	if (kept.size == 0 || kept.data[0] != form_now[0])
 		return STORE_FORM_OTHER;
 	if (kept.size == strlen(form_now))
@@ -131,7 +137,11 @@ static enum store_form_match compare_form(struct slice kept)
 	return kept.size < strlen(form_now) ? STORE_FORM_EARLIER : STORE_FORM_NEWER;
 }
 
-static const struct store_form form = { .text = text_of_form, .compare = compare_form };
+static const struct store_form form = {
+	.number = number_of_form,
+	.text = text_of_form,
+	.compare = compare_form,
+};
 
 /* Returns NULL, or the reason why the store does not open. */
 static const char *try_form(const char *text, bool is_read_only)
@@ -168,10 +178,12 @@ START_TEST(a_store_keeps_its_form)
 	for (int is_read_only = 1; is_read_only >= 0; is_read_only--) {
 		const char *says = try_form(now, is_read_only == 1);
 		struct fault fault = FAULT_INITIAL;
+		unsigned number;
 
 		ck_assert_int_eq(says == NULL, forms[_i].says == NULL);
 		ck_assert(says == NULL || strstr(says, forms[_i].says) != NULL);
-		ck_assert_int_eq(store_gdbm_check_form(scratch.path, &form, &fault), says == NULL);
+		ck_assert_int_eq(store_gdbm_check_form(scratch.path, &form, &number, &fault),
+				 says == NULL);
 		ck_assert(says == NULL || strcmp(says, fault.cause) == 0);
 	}
 	/* Whoever does not look at the form does not change it. */
@@ -188,6 +200,7 @@ START_TEST(an_earlier_form_is_replaced_before_the_first_write)
 	struct store *store;
 	struct fault fault = FAULT_INITIAL;
 	char copy[PATH_MAX];
+	unsigned number;
 
 	ck_assert_ptr_null(try_form("aa", false));
 	ck_assert_ptr_null(try_form("aaaa", true));
@@ -195,7 +208,7 @@ START_TEST(an_earlier_form_is_replaced_before_the_first_write)
 	form_now = "aaaa";
 	store = scratch_store_with(options);
 	form_now = "aa";
-	ck_assert(!store_gdbm_check_form(scratch.path, &form, &fault));
+	ck_assert(!store_gdbm_check_form(scratch.path, &form, &number, &fault));
 	ck_assert_msg(strstr(fault.cause, "by a newer version") != NULL, "%s", fault.cause);
 	form_now = "aaaa";
 	for (unsigned n = 0; n < 3; n++) {
@@ -209,7 +222,7 @@ START_TEST(an_earlier_form_is_replaced_before_the_first_write)
 	ck_assert_ptr_null(try_form("aaaa", false));
 	ck_assert_ptr_nonnull(try_form("aaa", false));
 	form_now = "aaa";
-	ck_assert(!store_gdbm_check_form(copy, &form, &fault));
+	ck_assert(!store_gdbm_check_form(copy, &form, &number, &fault));
 }
 END_TEST
 

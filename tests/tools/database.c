@@ -211,7 +211,7 @@ const char *database_start(void)
 	/* Belongs to a test program whose test starts another server. */
 	forget();
 	/* A build without the driver reports this before it reads the URL. */
-	if (!store_postgres_upgrade("postgresql:///?bad=", NULL, &version, &fault) &&
+	if (!store_postgres_renew("postgresql:///?bad=", NULL, &version, &fault) &&
 	    strstr(fault.cause, "this build") != NULL)
 		return "this build has no PostgreSQL";
 	if (!find_programs())

@@ -333,6 +333,7 @@ START_TEST(the_form_says_whether_a_database_can_be_used)
 		.is_read_only = true,
 	};
 	struct store *store;
+	unsigned number;
 	bool is_kept;
 
 	set_installation(written_by[_i].sql);
@@ -342,7 +343,8 @@ START_TEST(the_form_says_whether_a_database_can_be_used)
 		const bool is_open = store_postgres_open(&options, &store, &fault);
 
 		ck_assert_int_eq(keeps_form(), is_kept || (is_open && !options.is_read_only));
-		ck_assert_int_eq(store_postgres_check_form(url, &record_form, &checked), is_open);
+		ck_assert_int_eq(store_postgres_check_form(url, &record_form, &number, &checked),
+				 is_open);
 		ck_assert_str_eq(checked.cause, fault.cause);
 		if (is_open)
 			store_close(store);
@@ -362,7 +364,7 @@ START_TEST(tables_without_a_form_are_of_an_unreleased_version)
 
 	ck_assert(database_execute(url, "ALTER TABLE installation DROP COLUMN form;"
 					"UPDATE installation SET version = 1"));
-	ck_assert(!store_postgres_upgrade(url, &record_form, &version, &fault));
+	ck_assert(!store_postgres_renew(url, &record_form, &version, &fault));
 	ck_assert_str_eq(fault.cause, "the data in the database was written by an unreleased "
 				      "version of Anteroom; dump with that one");
 	fault = FAULT_INITIAL;
@@ -379,7 +381,7 @@ START_TEST(an_upgrade_renews_an_earlier_form)
 	for (int i = 1; i >= 0; i--) {
 		struct fault fault = FAULT_INITIAL;
 
-		ck_assert(store_postgres_upgrade(url, &record_form, &version, &fault));
+		ck_assert(store_postgres_renew(url, &record_form, &version, &fault));
 		ck_assert_int_eq(version.is_renewed, i == 1);
 		ck_assert(keeps_form());
 	}

@@ -144,6 +144,9 @@ static bool verify(struct world *world, const struct transfer_input *input, char
 	return is_right;
 }
 
+const struct record_upgrades *load_upgrades;
+const struct store_form *load_form;
+
 bool load(struct world *world, const struct lines *lines, size_t *at, char said[2000])
 {
 	struct store *store = world->environment.store;
@@ -158,6 +161,10 @@ bool load(struct world *world, const struct lines *lines, size_t *at, char said[
 	said[0] = '\0';
 	ck_assert(accounts_list(world->directory, &roster, &fault));
 	transfer_input_open(&input, store, &clock_system, roster);
+	if (load_upgrades != NULL) {
+		input.upgrades = load_upgrades;
+		input.form = load_form;
+	}
 	input.call.arena = arena;
 	arena_set_limit(arena, SNAPSHOT_ARENA_MOST);
 	ck_assert(store_begin(store, STORE_WRITE, arena, &input.call.transaction, &fault));

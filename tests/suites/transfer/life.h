@@ -101,6 +101,9 @@ void compare_shown(const char *ids[], size_t n);
 /* Leaves events without a number in the queue, as responders do that share a database. */
 void enqueue_events(struct world *world, const char *name, size_t n);
 
+/* Makes a record of each kind of which a life leaves none, in the first world. */
+void make_all(const struct life *life);
+
 /* Makes an ID of this number and second. */
 struct id made_id(uint32_t seconds, uint64_t number);
 
@@ -160,6 +163,10 @@ void say_finding(struct record_findings *findings, const char *kind, const char 
 /* Loads the lines in one transaction, unless `lines` says otherwise. On a fault, returns false with
  * the line in *at and the details in *said. */
 bool load(struct world *world, const struct lines *lines, size_t *at, char said[2000]);
+
+/* The upgrades of the program that loads; NULL for those of this one. */
+extern const struct record_upgrades *load_upgrades;
+extern const struct store_form *load_form;
 
 /* The same, which must succeed. */
 void load_whole(struct world *world, const struct lines *lines);
@@ -238,5 +245,6 @@ void add_damaged(TCase *damaged, TCase *check, TCase *saved, TCase *texts);
 void add_kinds(TCase *whole);
 void add_rows(TCase *check, TCase *kept, TCase *behind);
 void add_whole(TCase *every, TCase *large);
+void add_upgrades(TCase *upgrades);
 
 #endif

@@ -329,6 +329,15 @@ static void make_record(const struct record_kind *kind, const struct life *life)
 	}
 }
 
+void make_all(const struct life *life)
+{
+	/* That of the use of keys makes a stored response, too. */
+	for (int i = 0; i < ROWS(makers); i++) {
+		if (makers[i].kind != &kept_answer_kind)
+			make_record(makers[i].kind, life);
+	}
+}
+
 /* ---- what the rows say of other records ---- */
 
 /* A record of a kind: one that belongs to another, and one that ends, if there is any. */

@@ -35,6 +35,7 @@ int main(void)
 	TCase *every = case_with_life(suite, "every", 120);
 	TCase *large = case_with_life(suite, "large", 120);
 	TCase *behind = case_with_life(suite, "behind", 60);
+	TCase *upgrades = case_with_life(suite, "upgrades", 240);
 	/* What tests/scripts/new_kind.sh runs. */
 	TCase *whole = case_with_life(suite, "whole", 60);
 
@@ -44,6 +45,7 @@ int main(void)
 	add_kinds(whole);
 	add_rows(check, kept, behind);
 	add_whole(every, large);
+	add_upgrades(upgrades);
 	fast_disk();
 	fast_keys();
 	return suite_run(suite);
