@@ -575,6 +575,11 @@ void live(struct world *world, struct life *life)
 	*life = left.life;
 }
 
+void open_left(struct world *world, char *directory)
+{
+	open_in(world, directory, left.ended);
+}
+
 /* The paths whose GET responses are compared, one per line. */
 static const char *const shown[] = {
 	"/v2/templates?limit=100",

@@ -86,6 +86,12 @@ struct reported {
 void merge_reports(struct world *world, const char *room, const char *backend,
 		   const struct reported *reported, size_t count);
 
+/* Makes the first world one in which everything is that a dump can have: a life, with each member
+ * somewhere other than empty. */
+void live_everything(struct life *life);
+/* Opens the world with data that another one has left, at the time of the life. */
+void open_left(struct world *world, char *directory);
+
 /* The fixture of a case: lives the life once. */
 void set_up_life(void);
 void tear_down_life(void);
@@ -246,5 +252,6 @@ void add_kinds(TCase *whole);
 void add_rows(TCase *check, TCase *kept, TCase *behind);
 void add_whole(TCase *every, TCase *large);
 void add_upgrades(TCase *upgrades);
+void add_kept(TCase *made, TCase *kept);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <stdlib.h>
 
 #include "fast_disk.h"
 #include "fast_keys.h"
@@ -36,6 +37,10 @@ int main(void)
 	TCase *large = case_with_life(suite, "large", 120);
 	TCase *behind = case_with_life(suite, "behind", 60);
 	TCase *upgrades = case_with_life(suite, "upgrades", 240);
+	TCase *released = tcase_create("released");
+	/* Only for tests/tools/keep-data. */
+	TCase *made = getenv("KEEP_DATA") == NULL ? tcase_create("keep")
+						  : case_with_life(suite, "keep", 60);
 	/* What tests/scripts/new_kind.sh runs. */
 	TCase *whole = case_with_life(suite, "whole", 60);
 
@@ -46,6 +51,9 @@ int main(void)
 	add_rows(check, kept, behind);
 	add_whole(every, large);
 	add_upgrades(upgrades);
+	add_kept(made, released);
+	tcase_set_timeout(released, 60);
+	suite_add_tcase(suite, released);
 	fast_disk();
 	fast_keys();
 	return suite_run(suite);

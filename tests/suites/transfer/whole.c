@@ -207,13 +207,12 @@ static bool line_is_of(const char *line, const char *kind, const char *text)
 }
 
 /* Returns a dump of a life, in which each member is somewhere other than empty. */
-static void dump_everything(struct world *world, struct heap *filling)
+static void dump_everything(struct world *world, struct heap *filling, struct life *life)
 {
 	bool is_filled[ROWS(filled)] = { false }, has_delivery = false;
 	struct heap dumped = { .count = 0 };
-	struct life life;
 
-	live(world, &life);
+	live(world, life);
 	heap_dump(world, &dumped, false);
 	for (size_t i = 0; i < dumped.count; i++) {
 		json_t *line = json_loads(dumped.lines[i], 0, NULL);
@@ -254,6 +253,22 @@ static void dump_everything(struct world *world, struct heap *filling)
 	heap_free(&dumped);
 }
 
+void live_everything(struct life *life)
+{
+	struct heap everything = { .count = 0 };
+	struct lines lines = { .count = 0 };
+
+	dump_everything(&one, &everything, life);
+	ck_assert_uint_le(everything.count, ROWS(lines.lines));
+	memcpy(lines.lines, everything.lines, everything.count * sizeof *lines.lines);
+	lines.count = everything.count;
+	load_whole(&other, &lines);
+	heap_free(&everything);
+	world_close(&one);
+	open_left(&one, world_leave(&other));
+	open_new(&other);
+}
+
 /* Runs the program, which must succeed. */
 static void run_program(const char *command, const char *directory, const char *option,
 			const char *path)
@@ -281,6 +296,7 @@ static void run_program(const char *command, const char *directory, const char *
 START_TEST(every_member_is_dumped_and_loaded)
 {
 	struct heap first = { .count = 0 }, second = { .count = 0 };
+	struct life life;
 	struct arena *arena = arena_open();
 	char *directory = directory_make();
 	const char *before = arena_text(arena, "%s/before", directory);
@@ -291,7 +307,7 @@ START_TEST(every_member_is_dumped_and_loaded)
 	ssize_t got;
 	FILE *file;
 
-	dump_everything(&one, &first);
+	dump_everything(&one, &first, &life);
 	for (size_t i = 0; i < RECORD_KINDS; i++) {
 		if (record_kinds[i]->line != NULL) {
 			json_t *objects = objects_of(&first, record_kinds[i]->line);
@@ -551,8 +567,9 @@ START_TEST(memory_does_not_grow_with_the_records)
 	uint64_t counts[KINDS];
 	struct roster *roster;
 	struct snapshot snapshot;
+	struct life life;
 
-	dump_everything(&one, &small);
+	dump_everything(&one, &small, &life);
 	grow_dump(&small, &large);
 	heap_load(&other, &large);
 	for (int is_salvage = 0; is_salvage < 2; is_salvage++) {
