@@ -23,7 +23,8 @@
  *    ones or depend on a bit (WHEN) that these do not use. Nor is a kind, or a name of a choice,
  *    that was added.
  *  - Newer: the other form has more rows than the table, or a kind that this program does not know.
- *  - Another one: any other difference.
+ *  - Another one: any other difference. If the other form is that of an earlier version, its
+ *    number says so (records/upgrade.h), and it is compared with the tables of that version.
  *
  * What a program adds is in the store's form before it can write the first record with it, so an
  * older program finds it when it starts. One that was already running does not check the form

@@ -1,5 +1,6 @@
 /* The kinds of records that the resources store (store/store.h). A new kind gets a row in the list
- * here, and a struct store_kind in kinds.c. Letters and flags of a kind never change.
+ * here, and a struct store_kind in kinds.c. Letters and flags of a kind never change; a kind that
+ * needs others becomes another one (records/upgrade.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RECORDS_KINDS_H

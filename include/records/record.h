@@ -17,9 +17,9 @@
  *
  * A new member is marked SINCE the table's next version, which the table then names (VERSION):
  * records that were stored before have zero for it. In a dump it is MEMBER_ABSENT, because dumps
- * that were made before do not have it either. Any other change makes stored records and dumps
- * unreadable; the program then says so when it opens a store or reads a dump, because its form
- * (records/form.h), which follows from the rows, is another one.
+ * that were made before do not have it either. Any other change is an upgrade (records/upgrade.h),
+ * which says what becomes of the records that are stored; without it, the program refuses a store
+ * and a dump, because its form (records/form.h), which follows from the rows, is another one.
  *
  * A row also says what its member refers to (struct relation): whom the record belongs to, and what
  * becomes of it when that is removed. What follows from it is done for all kinds alike: the check

@@ -14,7 +14,7 @@
 
 static const struct field dump_fields[] = {
 	{ "format",  INTEGER(1, 1), REQUIRED, DOC("Format of the lines that follow.") },
-	{ "number",  INTEGER(1, UNLIMITED), REQUIRED, DOC("The number of the form.") },
+	{ "number",  INTEGER(1, UNLIMITED), DOC("The number of the form; if it is absent, that of the first version.") },
 	{ "form",    TEXT(any_text), REQUIRED, DOC("The form of the records.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },

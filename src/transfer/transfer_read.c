@@ -243,11 +243,13 @@ static bool check_form(struct transfer_input *input, const json_t *head, struct 
 {
 	const json_t *format = json_object_get(head, "format");
 	const json_int_t version = json_integer_value(format);
-	const json_int_t number = json_integer_value(json_object_get(head, "number"));
+	const json_t *named = json_object_get(head, "number");
+	const json_int_t number = named == NULL ? STORE_FORM_FIRST : json_integer_value(named);
 	const struct slice form = line_text(head, "form");
 	enum store_form_match match;
 
-	if (!json_is_integer(format) || version < TRANSFER_FORMAT)
+	if (!json_is_integer(format) || version < TRANSFER_FORMAT ||
+	    (named != NULL && !json_is_integer(named)))
 		return true;
 	if (version > TRANSFER_FORMAT)
 		match = version <= TRANSFER_UNRELEASED && slice_is(line_text(head, "program"),

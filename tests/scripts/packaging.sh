@@ -184,6 +184,17 @@ run_script postinst configure 2
 grep -q '^anteroom: nginx was not reloaded' "$scratch/log" || fail "an error in nginx.conf: $(cat "$scratch/log")"
 ! grep -q '^nginx -s' "$debian/calls" || fail 'nginx was reloaded with an error in its configuration'
 [ ! -e "$site" ] || fail 'a deleted site came back'
+# Data are converted before the service starts; a failure is no failure of the package, but says the command.
+data=$debian/root/var/lib/anteroom
+mkdir -p "$data/store" || exit 1
+: >"$data/store/manifest"
+run_script postinst configure 2
+grep -qx "anteroom store upgrade $data" "$debian/calls" || fail "no upgrade of the data: $(cat "$debian/calls")"
+printf '#!/bin/sh\necho "anteroom: the store is in use" >&2\nexit 1\n' >"$debian/bin/anteroom"
+run_script postinst configure 2
+grep -q "^anteroom: .*anteroom store upgrade $data\$" "$scratch/log" ||
+	fail "an upgrade of the data that fails: $(cat "$scratch/log")"
+rm -r "$debian/root/var/lib"
 # What was changed in a file that was a conffile is saved; what was not changed is replaced.
 echo changed >"$parts/http.conf"
 echo original >"$parts/server.conf"

@@ -199,7 +199,7 @@ START_TEST(a_server_that_may_lose_commits_is_refused)
 					"CREATE OR REPLACE FUNCTION current_setting(text, boolean)"
 					" RETURNS text LANGUAGE sql AS $$ %s $$",
 					commits[i].body)));
-		(void)store_postgres_upgrade(before_the_system, NULL, &version, &fault);
+		(void)store_postgres_renew(before_the_system, NULL, &version, &fault);
 		ck_assert_msg(fault.kind == commits[i].kind, "row %d: %s", i, fault.cause);
 	}
 }

@@ -252,6 +252,7 @@ void add_kinds(TCase *whole);
 void add_rows(TCase *check, TCase *kept, TCase *behind);
 void add_whole(TCase *every, TCase *large);
 void add_upgrades(TCase *upgrades);
+/* made: NULL unless data are to be kept. */
 void add_kept(TCase *made, TCase *kept);
 
 #endif

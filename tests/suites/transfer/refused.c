@@ -29,11 +29,10 @@ static const struct {
 	/* Faults of a single line. */
 	{ "{\"dump\"", "\"format\":1", "\"format\":0", "/dump/format: must be" },
 	{ "{\"dump\"", "\"format\":1", "\"format\":\"1\"", "/dump/format: must be" },
-	{ "{\"dump\"", "\"format\":1", "\"format\":2", BY_AN_UNRELEASED },
-	{ "{\"dump\"", "\"format\":1", "\"format\":3", BY_AN_UNRELEASED },
-	{ "{\"dump\"", "\"format\":1", "\"format\":4", BY_AN_UNRELEASED },
-	{ "{\"dump\"", "\"format\":1", "\"format\":5", BY_AN_UNRELEASED },
-	{ "{\"dump\"", "\"format\":1", "\"format\":6", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"number\":7", "\"number\":\"7\"", "/dump/number: must be" },
+	{ "{\"dump\"", "\"number\":7", "\"number\":6", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"number\":7", "\"number\":8", BY_A_NEWER },
+	{ "{\"dump\"", "\"format\":1", "\"format\":2", BY_A_NEWER },
 	{ "{\"dump\"", "\"format\":1", "\"format\":7", BY_A_NEWER },
 	{ "{\"dump\"", "\"form\":", "\"from\":", BY_AN_UNRELEASED },
 	{ "{\"dump\"", "\"form\":\"s=", "\"form\":\"s=1", BY_A_NEWER },
@@ -238,6 +237,27 @@ START_TEST(texts_of_an_older_release_are_loaded)
 END_TEST
 
 /* One line is missing or repeated, or the dump ends before it. */
+/* Programs that were never released had other formats. */
+START_TEST(a_dump_without_a_form_is_refused)
+{
+	static const char *const heads[] = {
+		"{\"dump\":{\"format\":2,\"program\":\"0.1.0\",\"made_at\":\"2026-01-01T00:00:00Z\"}}",
+		"{\"dump\":{\"format\":6,\"program\":\"0.1.0\",\"made_at\":\"2026-01-01T00:00:00Z\"}}",
+		"{\"dump\":{\"format\":1,\"program\":\"0.1.0\",\"made_at\":\"2026-01-01T00:00:00Z\"}}",
+	};
+
+	for (size_t i = 0; i < ROWS(heads); i++) {
+		struct lines lines = { .lines = { strdup(heads[i]) }, .count = 1 };
+		char said[2000];
+		size_t at;
+
+		ck_assert(!load(&other, &lines, &at, said));
+		ck_assert_msg(strstr(said, BY_AN_UNRELEASED) != NULL, "%s", said);
+		free_lines(&lines);
+	}
+}
+END_TEST
+
 START_TEST(an_incomplete_dump_is_refused)
 {
 	struct lines dumped = { .count = 0 }, part;
@@ -476,6 +496,7 @@ void add_refused(TCase *refused, TCase *transfer, TCase *older_texts)
 {
 	tcase_add_test(refused, a_faulty_line_is_refused);
 	tcase_add_test(refused, an_incomplete_dump_is_refused);
+	tcase_add_test(refused, a_dump_without_a_form_is_refused);
 	tcase_add_test(transfer, accounts_that_exist_are_refused);
 	tcase_add_loop_test(transfer, codes_that_are_taken_are_refused, 0, ROWS(taken));
 	tcase_add_test(transfer, an_abandoned_load_leaves_nothing);
