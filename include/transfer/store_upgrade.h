@@ -19,7 +19,6 @@ bool store_upgrade_count(struct store *store, const struct record_upgrades *upgr
  * durable. Nobody else may use the store, and after a fault it must be given up: some records are
  * converted, and others are not. */
 bool store_upgrade_records(struct store *store, const struct record_upgrades *upgrades,
-			   unsigned number, struct store_upgrade_watch *watch,
-			   struct fault *fault);
+			   unsigned number, struct store_upgrade_watch *watch, struct fault *fault);
 
 #endif

@@ -239,7 +239,8 @@ static bool begin_restore(const char *backup, const char *directory, bool replac
 			"anteroom backup",
 			backup);
 	if (!data_directory_check(backup, false, &owner, fault) ||
-	    !data_directory_has_store(backup, fault) || !data_directory_check_form(backup, true, fault) ||
+	    !data_directory_has_store(backup, fault) ||
+	    !data_directory_check_form(backup, true, fault) ||
 	    !data_directory_is_apart(directory, backup, fault) ||
 	    !data_directory_is_apart(backup, directory, fault) ||
 	    !replacement_begin(replacement, directory, replaces, fault))

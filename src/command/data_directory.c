@@ -138,10 +138,9 @@ bool data_directory_check_form(const char *path, bool may_be_earlier, struct fau
 	const bool is_database = store_postgres_is_url(path);
 	char *store = data_directory_store(path);
 	unsigned number;
-	const bool is_right = is_database ? store_postgres_check_form(path, &record_form, &number,
-								      fault)
-					  : store_gdbm_check_form(store, &record_form, &number,
-								  fault);
+	const bool is_right =
+		is_database ? store_postgres_check_form(path, &record_form, &number, fault)
+			    : store_gdbm_check_form(store, &record_form, &number, fault);
 
 	free(store);
 	return is_right &&

@@ -28,10 +28,10 @@ bool upgrade_recover(const char *path, const struct store_form *form, bool *is_u
 static bool check_form(const struct upgrade_order *order, unsigned *number, struct fault *fault)
 {
 	char *store = data_directory_store(order->path);
-	const bool is_right =
-		store_postgres_is_url(order->path)
-			? store_postgres_check_form(order->path, order->form, number, fault)
-			: store_gdbm_check_form(store, order->form, number, fault);
+	const bool is_right = store_postgres_is_url(order->path)
+				      ? store_postgres_check_form(order->path, order->form, number,
+								  fault)
+				      : store_gdbm_check_form(store, order->form, number, fault);
 
 	free(store);
 	return is_right;
@@ -44,11 +44,12 @@ static bool convert(const struct upgrade_order *order, struct store *store, unsi
 	if (!store_upgrade_count(store, order->upgrades, number, &outcome->records, fault))
 		return false;
 	if (order->most != 0 && outcome->records > order->most)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "the data was written by an earlier version of Anteroom, and "
-				   "converting its %llu records takes longer than a minute; stop the "
-				   "service and run: anteroom store upgrade",
-				   (unsigned long long)outcome->records);
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"the data was written by an earlier version of Anteroom, and "
+			"converting its %llu records takes longer than a minute; stop the "
+			"service and run: anteroom store upgrade",
+			(unsigned long long)outcome->records);
 	if (store_upgrade_records(store, order->upgrades, number, order->watch, fault))
 		return true;
 	/* Nobody else uses the store, so only a lost connection can ask for this. */
@@ -85,7 +86,8 @@ static bool upgrade_database(const struct upgrade_order *order, struct upgrade_o
 {
 	struct store *store;
 	unsigned number;
-	bool is_done = store_postgres_upgrade_begin(order->path, order->form, &store, &number, fault);
+	bool is_done = store_postgres_upgrade_begin(order->path, order->form, &store, &number,
+						    fault);
 
 	if (is_done && store != NULL) {
 		is_done = convert(order, store, number, outcome, fault) &&
@@ -162,17 +164,19 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 	if (!is_done)
 		return command_failed(command, &fault);
 	if (outcome.was_done && !store_postgres_is_url(order.path))
-		command_remark(command,
-			       "upgraded the store; %llu records were converted, and the earlier store "
-			       "is kept in %s/store.former until the next upgrade",
-			       (unsigned long long)outcome.records, order.path);
+		command_remark(
+			command,
+			"upgraded the store; %llu records were converted, and the earlier store "
+			"is kept in %s/store.former until the next upgrade",
+			(unsigned long long)outcome.records, order.path);
 	else if (outcome.was_done)
 		command_remark(command, "upgraded the store; %llu records were converted",
 			       (unsigned long long)outcome.records);
 	else if (version.is_renewed)
 		command_remark(command, "the store now has the form of this version");
 	else
-		command_remark(command, "the store already has the form of this version; nothing was "
-					"changed");
+		command_remark(command,
+			       "the store already has the form of this version; nothing was "
+			       "changed");
 	return EXIT_SUCCESS;
 }

@@ -27,8 +27,8 @@ struct upgrade_outcome {
 	uint64_t records; /* that were converted */
 };
 
-/* Ends what an upgrade that was killed has left, converts the records if there are earlier ones, and
- * gives the data the form of the program. After a fault the data are as before. */
+/* Ends what an upgrade that was killed has left, converts the records if there are earlier ones,
+ * and gives the data the form of the program. After a fault the data are as before. */
 bool upgrade_data(const struct upgrade_order *order, struct upgrade_outcome *outcome,
 		  struct fault *fault);
 /* Puts a store in its place if an upgrade was killed while there was none. */

@@ -27,8 +27,8 @@ static const struct upgrade_row *row_in_place(const struct upgrade_kind *change,
 {
 	const struct upgrade_row *row = row_of(change, path, false, 0);
 
-	while (row != NULL && (wants_earlier ? row->earlier == NULL && row->renamed == NULL
-					     : row->make == NULL))
+	while (row != NULL &&
+	       (wants_earlier ? row->earlier == NULL && row->renamed == NULL : row->make == NULL))
 		row = row_of(change, path, false, (size_t)(row - change->rows) + 1);
 	return row;
 }
@@ -103,8 +103,8 @@ static const struct record_table *table_before(struct arena *arena,
 {
 	const unsigned version = change->version != 0 ? change->version : RECORD_VERSION;
 	struct record_table *table = arena_zero(arena, sizeof *table);
-	struct member *members = arena_zero(arena, (later->member_count + change->row_count + 1) *
-							   sizeof *members);
+	struct member *members =
+		arena_zero(arena, (later->member_count + change->row_count + 1) * sizeof *members);
 	size_t set = SIZE_MAX;
 
 	*table = *later;
@@ -118,7 +118,8 @@ static const struct record_table *table_before(struct arena *arena,
 		const struct upgrade_row *row = row_of(change, path, true, 0);
 		struct member *to;
 
-		for (; row != NULL; row = row_of(change, path, true, (size_t)(row - change->rows) + 1)) {
+		for (; row != NULL;
+		     row = row_of(change, path, true, (size_t)(row - change->rows) + 1)) {
 			members[table->member_count] = *row->earlier;
 			table->keys += row->earlier->kind <= MEMBER_NAME;
 			table->member_count++;
@@ -238,7 +239,8 @@ static void step_back(const struct upgrade_step *step, size_t most_stages, struc
 			path->last = of->last;
 			memcpy(path->stages, of->stages, of->stage_count * sizeof *path->stages);
 			path->stage_count = of->stage_count;
-			prepend_stage(path, (struct upgrade_stage){ change, path->first, of->first });
+			prepend_stage(path,
+				      (struct upgrade_stage){ change, path->first, of->first });
 		}
 		assert(path->last != NULL);
 	}
@@ -308,8 +310,8 @@ struct slice upgrade_text(const struct upgrade_source *source, const char *row)
 {
 	const struct member *member = record_member(source->table, row);
 
-	assert(member != NULL && (member->kind == MEMBER_NAME || (member->kind >= MEMBER_TEXT &&
-								  member->kind <= MEMBER_PART)));
+	assert(member != NULL && (member->kind == MEMBER_NAME ||
+				  (member->kind >= MEMBER_TEXT && member->kind <= MEMBER_PART)));
 	return *(const struct slice *)((const char *)source->record + member->offset);
 }
 
@@ -379,8 +381,8 @@ static bool convert_rows(const struct upgrade_stage *stage, struct arena *arena,
 			 const struct record_table *to, void *record, const char *prefix);
 
 static bool convert_items(const struct upgrade_stage *stage, struct arena *arena,
-			  const struct member *was, const void *earlier, const struct member *member,
-			  void *record, const char *path)
+			  const struct member *was, const void *earlier,
+			  const struct member *member, void *record, const char *path)
 {
 	const char *items;
 	const size_t count = record_items(was, earlier, &items);

@@ -237,8 +237,8 @@ static bool read_record_line(struct transfer_input *input, const struct record_k
 
 /* ---- lines ---- */
 
-/* Compares the form of the dump with that of this program, before the rules of the first line. Finds
- * out what becomes of the records of an earlier one. */
+/* Compares the form of the dump with that of this program, before the rules of the first line.
+ * Finds out what becomes of the records of an earlier one. */
 static bool check_form(struct transfer_input *input, const json_t *head, struct fault *fault)
 {
 	const json_t *format = json_object_get(head, "format");
@@ -316,8 +316,7 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 			    input->paths[j].line != NULL)
 				count -= input->path_lines[j];
 		}
-		if (of != NULL &&
-		    (uint64_t)json_integer_value(json_object_get(lines, of)) != count)
+		if (of != NULL && (uint64_t)json_integer_value(json_object_get(lines, of)) != count)
 			is_whole = false;
 	}
 	for (size_t j = 0; j < input->path_count; j++) {

@@ -22,8 +22,8 @@ bool store_gdbm_upgrade_recover(const char *directory, const struct store_form *
 				bool *is_unfinished, struct fault *fault);
 /* Locks the store, waiting for up to `wait` milliseconds (struct store_options), makes the second
  * directory and opens it. FAULT_UNAVAILABLE if another process uses the store. If the store is
- * already of this form when it is locked, *store is NULL. *number is that of its form. *upgrade must
- * be ended even after a fault. */
+ * already of this form when it is locked, *store is NULL. *number is that of its form. *upgrade
+ * must be ended even after a fault. */
 bool store_gdbm_upgrade_begin(const char *directory, unsigned wait, bool (*gives_up)(void),
 			      const struct store_form *form, struct store_gdbm_upgrade **upgrade,
 			      struct store **store, unsigned *number, struct fault *fault);

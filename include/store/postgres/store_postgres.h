@@ -72,9 +72,9 @@ bool store_postgres_check_form(const char *url, const struct store_form *form, u
  * error with their next commit, or when they connect, and say that a newer version has upgraded the
  * database. */
 
-/* Begins an upgrade. The transactions of *store are parts of the one of the upgrade. FAULT_UNAVAILABLE
- * if the database is in use; waits up to 10 s for connections that were killed. If the database has
- * this form already, *store is NULL. *number is that of its form. */
+/* Begins an upgrade. The transactions of *store are parts of the one of the upgrade.
+ * FAULT_UNAVAILABLE if the database is in use; waits up to 10 s for connections that were killed.
+ * If the database has this form already, *store is NULL. *number is that of its form. */
 bool store_postgres_upgrade_begin(const char *url, const struct store_form *form,
 				  struct store **store, unsigned *number, struct fault *fault);
 /* Sets the form of the program, and commits everything. Afterwards the store must be closed, as

@@ -100,9 +100,8 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	return true;
 }
 
-bool manifest_read(const struct file_system *files, const char *directory,
-		   unsigned most_number, struct manifest *manifest, bool *is_there,
-		   struct fault *fault)
+bool manifest_read(const struct file_system *files, const char *directory, unsigned most_number,
+		   struct manifest *manifest, bool *is_there, struct fault *fault)
 {
 	char path[PATH_MAX], *bytes;
 	size_t size;

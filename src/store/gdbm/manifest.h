@@ -4,11 +4,11 @@
  * store gets its manifest right after the journal's mark and before any segment or stack file. A
  * directory with segments or stack files but no manifest is therefore damaged.
  *
- * Bytes, little-endian: 0 magic (8), 8 number of the form (4), 12 count of files (4), 16 installation (16), 32
- * number (8), 40 the id of the next file (8), 48 size of the form (4), 52 zero (4); from 56 on 64
- * bytes a file: id, entries, removals, bytes, superseded, size of the GDBM file, size of the index
- * (8 each), checksum of the index's head (4), zero (4); then the form of the records (struct
- * store_form); last the CRC32C of all before (4).
+ * Bytes, little-endian: 0 magic (8), 8 number of the form (4), 12 count of files (4), 16
+ * installation (16), 32 number (8), 40 the id of the next file (8), 48 size of the form (4), 52
+ * zero (4); from 56 on 64 bytes a file: id, entries, removals, bytes, superseded, size of the GDBM file,
+ * size of the index (8 each), checksum of the index's head (4), zero (4); then the form of the
+ * records (struct store_form); last the CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MANIFEST_H
@@ -34,9 +34,8 @@ struct manifest {
 /* Reads the manifest; *is_there is false if there is none. FAULT_UNAVAILABLE if it cannot be read,
  * is damaged, or the number of its form is above this one, or below STORE_FORM_FIRST: then nothing
  * else is known of it. Whether the program can read the records is for the caller to find out. */
-bool manifest_read(const struct file_system *files, const char *directory,
-		   unsigned most_number, struct manifest *manifest, bool *is_there,
-		   struct fault *fault);
+bool manifest_read(const struct file_system *files, const char *directory, unsigned most_number,
+		   struct manifest *manifest, bool *is_there, struct fault *fault);
 /* Compare the form of a manifest: see store_form_check and store_form_accept. */
 bool manifest_check(const struct manifest *manifest, const char *directory,
 		    const struct store_form *form, bool *is_earlier, bool *is_to_be_upgraded,

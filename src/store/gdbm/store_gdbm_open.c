@@ -402,8 +402,8 @@ bool store_gdbm_check_form(const char *directory, const struct store_form *form,
 			  &each)) {
 		if (is_there)
 			*number = manifest.form_number;
-		is_right = !is_there || manifest_check(&manifest, directory, form, &ignored,
-						       &ignored, fault);
+		is_right = !is_there ||
+			   manifest_check(&manifest, directory, form, &ignored, &ignored, fault);
 	} else if (manifest.is_refused) {
 		*fault = each;
 		is_right = false;

@@ -390,7 +390,8 @@ void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 	struct fault ignored = FAULT_INITIAL;
 
 	/* If there are several accounts, the first one counts. */
-	if (store->held != NULL || own->has_entered || own->is_refused || id_compare(account, &none) == 0)
+	if (store->held != NULL || own->has_entered || own->is_refused ||
+	    id_compare(account, &none) == 0)
 		return;
 	own->entered = *account;
 	own->entered_at = clock_monotonic();

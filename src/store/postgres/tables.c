@@ -148,8 +148,7 @@ static bool check_number(int number, struct fault *fault)
 	const struct store_form_kept kept = { .number = number < 0 ? 0 : (unsigned)number };
 	bool ignored;
 
-	return number >= STORE_FORM_FIRST ||
-	       store_form_accept(NULL, &kept, WHAT, &ignored, fault);
+	return number >= STORE_FORM_FIRST || store_form_accept(NULL, &kept, WHAT, &ignored, fault);
 }
 
 static bool create_tables(struct wire *wire, const struct store_form *form, bool *was_made,
@@ -191,8 +190,7 @@ static bool check_tables(struct wire *wire, const struct store_form *form, enum 
 			fault, FAULT_BAD_REQUEST, 0,
 			"the database has no store; create one with: anteroom store create "
 			"--store URL");
-	return check_number(version->number, fault) &&
-	       check_form(wire, form, use, version, fault);
+	return check_number(version->number, fault) && check_form(wire, form, use, version, fault);
 }
 
 bool tables_check(const char *url, const struct store_form *form, enum tables_use use,

@@ -102,8 +102,9 @@ static void keep_answers(struct world *world, json_t *answers)
 					break;
 				place = strstr(below, "%s");
 				(void)keep_answer(world,
-						  arena_text(arena, "%.*s%s%s", (int)(place - below),
-							     below, id, place + 2),
+						  arena_text(arena, "%.*s%s%s",
+							     (int)(place - below), below, id,
+							     place + 2),
 						  answers);
 			}
 		}
@@ -167,9 +168,8 @@ static void fill_members(struct arena *arena, const struct record_table *table, 
 	for (size_t i = 0; i < table->member_count; i++) {
 		const struct member *member = &table->members[i];
 		char *at = (char *)record + member->offset;
-		struct slice text = slice_of(
-			arena_text(arena, "filled %c", table->kind == NULL ? '-'
-									   : table->kind->letter));
+		struct slice text = slice_of(arena_text(
+			arena, "filled %c", table->kind == NULL ? '-' : table->kind->letter));
 
 		switch (member->kind) {
 		case MEMBER_KEY:
@@ -186,7 +186,8 @@ static void fill_members(struct arena *arena, const struct record_table *table, 
 			if (member->kind != MEMBER_NAME && text.size > (size_t)member->most)
 				text.size = (size_t)member->most;
 			while (member->kind != MEMBER_NAME && text.size < (size_t)member->least)
-				text = slice_of(arena_text(arena, "%.*s.", (int)text.size, text.data));
+				text = slice_of(
+					arena_text(arena, "%.*s.", (int)text.size, text.data));
 			*(struct slice *)at = text;
 			break;
 		case MEMBER_SWITCH:
@@ -415,8 +416,9 @@ static char *into_database(const char *directory)
 	char *url = database_store();
 	struct arena *reading = arena_open(), *writing = arena_open();
 	const char *store = arena_text(reading, "%s/store", directory);
-	const struct store_options files = { .directory = store, .form = &record_form,
-					     .is_read_only = true, .is_upgrade = true };
+	const struct store_options files = {
+		.directory = store, .form = &record_form, .is_read_only = true, .is_upgrade = true
+	};
 	const struct store_postgres_options database = { .url = url, .connections = 1 };
 	const struct record_table *tables[KINDS];
 	struct upgrade_path *paths;

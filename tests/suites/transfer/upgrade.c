@@ -1,5 +1,5 @@
-/* Upgrades of what earlier versions have stored (records/upgrade.h): a made-up past of the tables of
- * today, in which members had other names, two were one, a choice had another order, and kinds
+/* Upgrades of what earlier versions have stored (records/upgrade.h): a made-up past of the tables
+ * of today, in which members had other names, two were one, a choice had another order, and kinds
  * existed that are gone or became others. What a life left is brought to that past, and from there
  * to now; then everything must be as before.
  *
@@ -100,9 +100,8 @@ static const struct upgrade_row session_rows[] = {
 	  UPGRADE_WAS("label", AS_TEXT(0, STORE_NAME_MAX + LIVE_NAME_MOST)) },
 	{ UPGRADE_MADE("room_name", first_of_label) },
 	{ UPGRADE_MADE("title", second_of_label) },
-	{ UPGRADE_INSTEAD_OF("asset_count"),
-	  UPGRADE_WAS("asset_count", AS_NUMBER(8, 0, UNLIMITED), HOLDS_END,
-		      MARKED(MEMBER_DERIVED)) },
+	{ UPGRADE_INSTEAD_OF("asset_count"), UPGRADE_WAS("asset_count", AS_NUMBER(8, 0, UNLIMITED),
+							 HOLDS_END, MARKED(MEMBER_DERIVED)) },
 	{ UPGRADE_INSTEAD_OF("was_ended"),
 	  UPGRADE_WAS("was_ended", AS_BOOLEAN, MARKED(MEMBER_ABSENT)) },
 };
@@ -202,8 +201,7 @@ static void set_up_past(void)
 		const struct record_table *table = tables[i];
 
 		for (size_t j = 0; j < n; j++) {
-			if (paths[j].last == tables[i] &&
-			    paths[j].first->kind == tables[i]->kind)
+			if (paths[j].last == tables[i] && paths[j].first->kind == tables[i]->kind)
 				table = paths[j].first;
 		}
 		if (table != gone_file_kind.table)
@@ -247,7 +245,7 @@ static void list_kind(struct listing *listing, struct transaction *transaction,
 		struct arena *arena = listing->arena;
 
 		listing->texts = arena_room(arena, listing->texts, listing->count + 1,
-					      &listing->capacity, sizeof *listing->texts);
+					    &listing->capacity, sizeof *listing->texts);
 		listing->texts[listing->count++] = arena_text(
 			arena, "%c %s %s %s %d %lld %s %s", kind->letter,
 			hex(arena, id_slice(&record.account)), hex(arena, id_slice(&record.id)),
@@ -263,10 +261,12 @@ static struct listing list_store(const char *path, const struct store_form *form
 	struct listing listing = { .arena = arena_open() };
 	struct arena *arena = arena_open();
 	const char *directory = arena_text(arena, "%s/store", path);
-	const struct store_options files = { .directory = directory, .form = form,
+	const struct store_options files = { .directory = directory,
+					     .form = form,
 					     .is_read_only = true };
-	const struct store_postgres_options database = { .url = path, .form = form,
-							 .is_read_only = true, .connections = 1 };
+	const struct store_postgres_options database = {
+		.url = path, .form = form, .is_read_only = true, .connections = 1
+	};
 	struct transaction *transaction;
 	struct store *store;
 
@@ -321,7 +321,8 @@ static char *stored_in_database(void)
 		.form = &record_form,
 		.is_read_only = true,
 	};
-	const struct store_postgres_options database = { .url = url, .form = &record_form,
+	const struct store_postgres_options database = { .url = url,
+							 .form = &record_form,
 							 .connections = 1 };
 	struct transaction *from, *to;
 	struct store *source, *target;
@@ -404,7 +405,8 @@ static void add_notes(const char *path)
 	struct arena *arena = arena_open();
 	const struct store_options files = { .directory = arena_text(arena, "%s/store", path),
 					     .form = &form_then };
-	const struct store_postgres_options database = { .url = path, .form = &form_then,
+	const struct store_postgres_options database = { .url = path,
+							 .form = &form_then,
 							 .connections = 1 };
 	struct transaction *transaction;
 	const struct id account = account_id(&one, "a");
@@ -532,9 +534,9 @@ START_TEST(an_upgrade_is_refused_in_a_sentence)
 					      : store_gdbm_open(&files, &store, &fault),
 		      "%s", fault.cause);
 	ck_assert(!upgrade_data(&order, &outcome, &why));
-	ck_assert_msg(strstr(why.cause, drivers[_i].is_database ? "the database is in use; stop all"
-							       : "the store is in use by process") !=
-			      NULL,
+	ck_assert_msg(strstr(why.cause, drivers[_i].is_database
+						? "the database is in use; stop all"
+						: "the store is in use by process") != NULL,
 		      "%s", why.cause);
 	store_close(store);
 	after = list_store(path, &record_form);
@@ -568,11 +570,12 @@ START_TEST(an_earlier_program_cannot_write_to_an_upgraded_database)
 	before = list_store(path, &record_form);
 	ck_assert(store_postgres_open(&database, &earlier, &fault));
 	/* Nothing has been heard of it for long. */
-	ck_assert(database_execute(path, "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS"
-					 " 'BEGIN NEW.seen := now() - interval ''1 hour''; RETURN NEW;"
-					 " END'; CREATE TRIGGER late BEFORE INSERT OR UPDATE ON session"
-					 " FOR EACH ROW EXECUTE FUNCTION late();"
-					 "UPDATE session SET epoch = epoch"));
+	ck_assert(database_execute(path,
+				   "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS"
+				   " 'BEGIN NEW.seen := now() - interval ''1 hour''; RETURN NEW;"
+				   " END'; CREATE TRIGGER late BEFORE INSERT OR UPDATE ON session"
+				   " FOR EACH ROW EXECUTE FUNCTION late();"
+				   "UPDATE session SET epoch = epoch"));
 	upgrade_whole(path, &now, &form_now, true);
 	do {
 		why = FAULT_INITIAL;
@@ -741,9 +744,9 @@ static char *line_of_past(const char *text, unsigned notes)
 		const char *name = json_string_value(json_object_get(object, "room_name"));
 		const char *title = json_string_value(json_object_get(object, "title"));
 
-		json_object_set_new(object, "label",
-				    json_string(arena_text(arena, "%s\n%s", name,
-							   title == NULL ? "" : title)));
+		json_object_set_new(
+			object, "label",
+			json_string(arena_text(arena, "%s\n%s", name, title == NULL ? "" : title)));
 		json_object_del(object, "room_name");
 		json_object_del(object, "title");
 	} else if (strcmp(kind, "end") == 0) {
@@ -762,7 +765,8 @@ static char *line_of_past(const char *text, unsigned notes)
 /* Each line alone in its transaction, and read twice. */
 START_TEST(a_dump_of_the_past_is_loaded)
 {
-	struct lines today = { .count = 0 }, old = { .is_read_again = true }, loaded = { .count = 0 };
+	struct lines today = { .count = 0 }, old = { .is_read_again = true },
+		     loaded = { .count = 0 };
 	char said[2000];
 	struct life life;
 	size_t at;
