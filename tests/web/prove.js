@@ -20,6 +20,7 @@ import * as guest from "./join.js";
 import * as inside from "./inside.js";
 import * as kept from "./kept.js";
 import * as live from "./live.js";
+import * as moves from "./move.js";
 import * as pictures from "./pictures.js";
 import * as recorded from "./recording.js";
 import * as quality from "./quality.js";
@@ -84,6 +85,9 @@ async function calls() {
 	await connections.claims_of_people(browser);
 	await connections.hostile_people(browser);
 	await connections.coming_and_going(browser);
+	await moves.moved_calls(browser);
+	await moves.lost_servers(browser);
+	await moves.first_connections(browser);
 	await kept.nothing_kept(browser);
 	await titled.titles(browser);
 	await embedded.framed(browser);
@@ -207,7 +211,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched, streamed];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched, streamed, moves];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);

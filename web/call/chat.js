@@ -26,7 +26,8 @@ export function chat(call) {
 	let loading = null;
 	/** @type {Store | null} */
 	let store = null;
-	let reads = false;
+	/** The connection whose texts are read. @type {unknown} */
+	let reads = null;
 	/** What the service said before. @type {string[]} */
 	const said = [];
 
@@ -46,8 +47,8 @@ export function chat(call) {
 	/** Takes the texts that have arrived, once there is a connection. */
 	async function read() {
 		const link = call.link();
-		if (!link || !store || reads) return;
-		reads = true;
+		if (!link || !store || reads === link.room) return;
+		reads = link.room;
 		await link.read_texts(store);
 	}
 	/** Opens the panel. @param {Person} [person] whom to write to */
@@ -83,7 +84,7 @@ export function chat(call) {
 			Object.assign(state, now);
 			store?.people();
 		},
-		/** You have joined. @param {boolean} late whether somebody was inside before */
+		/** There is a connection. @param {boolean} late whether somebody was inside before you */
 		joined(late) {
 			if (late) state.joined = new Date();
 			store?.draw();

@@ -5,8 +5,8 @@
 import { Refusal } from "../lib/api.js";
 import { words } from "./words.js";
 
-/** What the service says before it puts somebody out (the topic "anteroom").
- * @typedef {{ cause: string, reason: string }} Told */
+/** What the service says before it puts somebody out (the topic "anteroom"); `backend`, when it is asked: where the room is.
+ * @typedef {{ cause: string, reason: string, backend?: string | undefined }} Told */
 /** A page of one sentence. `retry` is the word of the button that joins again; `keep` leaves the call kept; `over` says
  * that the call has ended for everybody.
  * @typedef {{ symbol: string, title: string, text: string, retry?: string, keep?: boolean, over?: boolean }} End */
@@ -27,12 +27,13 @@ const CAUSES = {
 };
 
 /**
- * Asks the service why somebody was put out. Without an answer there is no cause.
+ * Asks the service why somebody was put out. Without an answer there is no cause; who may join again hears where.
  * @param {import("./service.js").Service} server @returns {Promise<Told>}
  */
 export async function ask_why(server) {
 	try {
-		await server.join();
+		const { data } = await server.join();
+		return { cause: "", reason: "", backend: data.join?.backend };
 	} catch (error) {
 		if (error instanceof Refusal) return { cause: CAUSES[error.message] ?? "", reason: error.detail("reason") ?? "" };
 	}

@@ -37,8 +37,9 @@ async function received(ends) {
 }
 
 /**
- * Calls `standing` when media stops, and when it flows again.
- * @param {any} room @param {(stands: boolean) => void} standing @param {AbortSignal} signal ends it
+ * Calls `standing` when media stops, and when it flows again. Returns what tells for how many milliseconds nothing has
+ * arrived.
+ * @param {any} room @param {(stands: boolean) => void} standing @param {AbortSignal} signal ends it @returns {() => number}
  */
 export function watch_flow(room, standing, signal) {
 	// Where the browser does not tell, only tracks that had a bit rate before can stop.
@@ -94,4 +95,5 @@ export function watch_flow(room, standing, signal) {
 		{ signal },
 	);
 	signal.addEventListener("abort", () => clearInterval(timer));
+	return () => empty * EVERY;
 }

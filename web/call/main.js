@@ -46,11 +46,13 @@ const KINDS = /** @type {Kind[]} */ (["audio", "video", "screen"]);
 // The longest message that is shown, in characters.
 const MESSAGE = 300;
 // Milliseconds: for how long a new role is asked for, and how often. If a role has changed, people ask at random times, not
-// all at once: within SPREAD, or if what they may publish has changed, within SPREAD_BY for each person inside.
+// all at once: within SPREAD, or if what they may publish has changed, within SPREAD_BY for each person inside. For how
+// long the connection is lost when the service is told.
 const PATIENCE = 10000;
 const AGAIN = 300;
 const SPREAD = 4000;
 const SPREAD_BY = 20;
+const LOST = 8000;
 
 /** @type {Promise<unknown> | null} */
 let style = null;
@@ -68,7 +70,7 @@ function styles() {
 export const prepare = () => Promise.allSettled([library(), styles()]);
 
 /**
- * @param {Page} page @param {import("../join/kept.js").Entry} entry @param {{ url: string, token: string }} join
+ * @param {Page} page @param {import("../join/kept.js").Entry} entry @param {import("./move.js").Join} join
  * @param {Media} media
  */
 export async function begin(page, entry, join, media) {
@@ -93,6 +95,8 @@ export async function begin(page, entry, join, media) {
 	/** @type {"connecting" | "connected" | "reconnecting"} */
 	let state = "connecting";
 	let stands = false;
+	/** Says since when the connection is lost. @type {ReturnType<typeof setTimeout> | undefined} */
+	let telling;
 	/** Whether the page around this one was told of the join. */
 	let is_told = false;
 	/** The people as they were last shown. @type {Person[]} */
@@ -443,9 +447,10 @@ export async function begin(page, entry, join, media) {
 		const was_connected = state !== "connecting";
 		if (reason === REASON.removed || (reason === REASON.ended && !told)) told = await ask_why(server);
 		if (signal.aborted) return;
-		// A media server that has restarted may not have the room; joining again creates it.
+		// A media server that has restarted may not have the room; joining again creates it. One that the room has left ends it.
 		const lacks_room = error?.status === 404;
-		if (reason === REASON.restart || (!reason && (was_connected || lacks_room || rejoins_of(entry) > 0))) {
+		const has_moved = told?.backend && told.backend !== join.backend;
+		if (reason === REASON.restart || (reason === REASON.ended && has_moved) || (!reason && (was_connected || lacks_room))) {
 			if (was_connected) state = "reconnecting";
 			show_state();
 			const is_time = await wait_to_rejoin(entry);
@@ -471,10 +476,55 @@ export async function begin(page, entry, join, media) {
 		if (lost) {
 			view.speaking(new Set());
 			say(words.reconnecting, { key: "state", symbol: "weak", stay: true, bad: true });
+			telling = setTimeout(follow, LOST - (link?.quiet() ?? 0), "lost");
 		} else {
+			clearTimeout(telling);
 			note.drop("state");
 			announce(words.back);
 		}
+	}
+	const is_lost = () => root.classList.contains("lost");
+	/** Goes with the room to another media server; returns true if there is a new connection. @param {import("./move.js").Why} why */
+	async function follow(why) {
+		if (signal.aborted) return false;
+		try {
+			const move = await import("./move.js");
+			return await move.follow(call, why);
+		} catch {
+			return false;
+		} finally {
+			if (is_lost()) telling = setTimeout(follow, SPREAD, "lost");
+		}
+	}
+	/** @type {import("./move.js").Call} */
+	const call = {
+		entry,
+		server,
+		media,
+		signal,
+		people,
+		draw,
+		is_lost,
+		has_hand: hand.up,
+		now: () => ({ publish, events, join, link }),
+		set(next, at) {
+			link = next;
+			join = at;
+		},
+		take(next, at) {
+			call.set(next, at);
+			state = "connected";
+			stands = false;
+			show_state();
+			draw();
+			messages.joined(false);
+			turn_on(next.is_on);
+			learn_role(false, true);
+		},
+	};
+	/** Turns on the devices that were on, and are not. @param {any} has */
+	function turn_on(has) {
+		for (const kind of DEVICES) if (entry[kind] && !trouble[kind] && !has(kind)) turn(kind, true);
 	}
 	/** Asks who you are until the service has the role that the media server tells of, which is a moment sooner. */
 	async function learn_role(is_new = false, must = is_new) {
@@ -539,6 +589,7 @@ export async function begin(page, entry, join, media) {
 				if (message.type === "hold") learn_role();
 				if (message.type === "recordings") learn_soon();
 				if (message.type === "role") setTimeout(learn_role, Math.random() * SPREAD, true);
+				if (message.type === "move") setTimeout(follow, Math.random() * SPREAD, "move");
 			} catch {
 				// Not a message of this service.
 			}
@@ -571,16 +622,18 @@ export async function begin(page, entry, join, media) {
 			if (kind === "audio") listen(link?.microphone());
 			draw();
 		},
-		// While connecting, connect() tells more.
-		ended: (reason) => (reason || state !== "connecting") && ended(reason),
+		// While connecting, connect() tells more, unless you were put out.
+		ended: (reason) => (state !== "connecting" || Object.values(REASON).includes(reason ?? 0)) && ended(reason),
 	};
 
 	try {
 		const lk = await library();
 		if (signal.aborted) return;
-		link = connection(lk, publish, events);
-		await link.connect(join, media);
-		if (signal.aborted) return link.leave();
+		link = connection(lk, publish, { ...events });
+		await link.connect(join, media).catch(async (error) => {
+			if (ends || error?.status === 404 || !(await follow("first"))) throw error;
+		});
+		if (signal.aborted) return call.now().link?.leave();
 		state = "connected";
 		is_told = true;
 		page.tell("joined", entry.room_id);
@@ -588,8 +641,8 @@ export async function begin(page, entry, join, media) {
 		draw();
 		hand.begin(people()[0]?.hand ?? false);
 		draw_controls();
-		// After a reload: the devices that were on.
-		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);
+		// After a reload.
+		turn_on((/** @type {Device} */ kind) => media[kind]);
 		own.begin();
 		messages.joined(people().length > 1);
 		follow_inside().catch(() => {});

@@ -84,8 +84,9 @@ export const yourself = (name, role, publishes, { audio, video }, camera) => ({
 /**
  * Returns a connection to a room, which `connect` opens.
  * @param {any} lk livekit-client @param {any} publish the role's publishParams @param {Events} on
+ * @param {import("./room.js").Known} [met] whom a connection before this one knew
  */
-export function connection(lk, publish, on) {
+export function connection(lk, publish, on, met) {
 	const room = new lk.Room({ ...options_of(lk, publish), ...chosen_speaker() });
 	const { Source } = lk.Track;
 	const event = lk.RoomEvent;
@@ -110,7 +111,8 @@ export function connection(lk, publish, on) {
 	let following = null;
 	/** Whether the role sends something else than when tracks were published. */
 	let has_changed = false;
-	const others = others_of(lk, room, on, (one) => !heard || heard.has(one.attributes.role ?? ""));
+	let quiet = () => 0;
+	const others = others_of(lk, room, on, (one) => !heard || heard.has(one.attributes.role ?? ""), undefined, met);
 	const { signal, changed, person } = others;
 	const track_of = (/** @type {string} */ source) => me.getTrackPublication(source)?.track;
 
@@ -168,7 +170,7 @@ export function connection(lk, publish, on) {
 			track.on(lk.TrackEvent.UpstreamResumed, () => on.taken(kind, false));
 		}
 	});
-	room.on(event.RecordingStatusChanged, on.recorded);
+	room.on(event.RecordingStatusChanged, () => on.recorded());
 	room.on(event.AudioPlaybackStatusChanged, () => on.sound(room.canPlaybackAudio));
 	/** Returns true if the media server takes a device now: a host may have turned it off for all. @param {"audio" | "video"} kind */
 	function takes(kind) {
@@ -234,6 +236,10 @@ export function connection(lk, publish, on) {
 	}
 
 	return {
+		room,
+		on,
+		/** For how many milliseconds nothing has arrived. */
+		quiet: () => quiet(),
 		/**
 		 * Connects, and publishes the tracks of the preview. The event Disconnected tells sooner than the promise
 		 * that somebody was put out meanwhile.
@@ -253,7 +259,7 @@ export function connection(lk, publish, on) {
 			await room.connect(url, token, { autoSubscribe: false });
 			others.subscribe_all();
 			on.sound(room.canPlaybackAudio);
-			watch_flow(room, on.standing, signal);
+			quiet = watch_flow(room, (stands) => on.standing(stands), signal);
 		},
 		/** You, then the others in the order in which they came. */
 		people: () => [myself(), ...others.people()],

@@ -29,6 +29,7 @@ import { most_of, most_of_screen } from "./quality.js";
  */
 /** Something that is sent or received, `id` and `name` as in a person; `read` returns what the browser says of it.
  * @typedef {{ id: string, name: string, kind: Kind | "screen_audio", kbps: number, read: () => Promise<any> }} Stream */
+/** Since when people are there, and by which `id`, by their identities. @typedef {Map<string, { id: string, joined: number }>} Known */
 /**
  * What happens to the others, and to the connection.
  * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, message: (topic: string, text: string) => void,
@@ -83,8 +84,9 @@ export const agreed_at = ({ attributes: { entry, consent = "" } }) => (entry && 
  * @param {any} lk livekit-client @param {any} room @param {News} on
  * @param {(one: any, publication: any) => boolean} wants whether something that somebody publishes is received
  * @param {(publication: any) => Shown | null} [shown] what shows a video
+ * @param {Known} [met] whom a connection before this one knew
  */
-export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? null) {
+export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? null, met = new Map()) {
 	const { Source } = lk.Track;
 	const event = lk.RoomEvent;
 	const me = room.localParticipant;
@@ -117,6 +119,7 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 			requestAnimationFrame(() => setTimeout(pause));
 		}, Math.max(GATHER, free - performance.now()));
 	}
+	const id_of = (/** @type {any} */ one) => (one === me ? "me" : (met.get(one.identity)?.id ?? one.sid));
 	const is_audio = (/** @type {any} */ { kind }) => kind === "audio";
 	const is_of_screen = (/** @type {any} */ { source }) => [Source.ScreenShare, Source.ScreenShareAudio].includes(source);
 	/** @type {Record<string, string>} */
@@ -185,7 +188,7 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 		const known = roles.get(role);
 		const { name, hand } = said_by(one);
 		return {
-			id: one.sid,
+			id: id_of(one),
 			sid: one.sid,
 			identity: one.identity,
 			name,
@@ -209,7 +212,7 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 			raised: Number(raised) || 0,
 			host: known?.host === true,
 			weak: ["poor", "lost"].includes(one.connectionQuality),
-			joined: one.joinedAt?.getTime() ?? 0,
+			joined: met.get(one.identity)?.joined ?? one.joinedAt?.getTime() ?? 0,
 			unrecorded: asks && agreed_at(one) === 0,
 		};
 	}
@@ -275,7 +278,7 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 		changed();
 	});
 	room.on(event.ActiveSpeakersChanged, (/** @type {any[]} */ speakers) =>
-		on.speaking(new Set(speakers.map((one) => (one === me ? "me" : one.sid)))),
+		on.speaking(new Set(speakers.map(id_of))),
 	);
 	room.on(event.DataReceived, (/** @type {any[]} */ ...[bytes, , , topic, , identity]) => {
 		// LiveKit writes the identity of each person, and none for the service. The library knows no participant of
@@ -333,7 +336,7 @@ export function others_of(lk, room, on, wants, shown = ({ track }) => track ?? n
 				newest(one)
 					.filter(({ track, isMuted }) => track && !isMuted)
 					.map(({ track, kind, source }) => ({
-						id: one === me ? "me" : one.sid,
+						id: id_of(one),
 						name: said_by(one).name,
 						kind: is_of_screen({ source }) ? (kind === "audio" ? "screen_audio" : "screen") : kind,
 						kbps: track.currentBitrate / KBIT || 0,

@@ -34,8 +34,8 @@ export function service(room_id, token) {
 			await new Promise((done) => setTimeout(done, RETRY));
 			return get_me();
 		},
-		/** Asks to join again, to learn why somebody may not. */
-		join: () => call("POST", "/v2/token/join", { token, body: {} }),
+		/** Asks to join again, to learn why somebody may not, or where the room is. @param {object} [body] @param {AbortSignal} [signal] */
+		join: (body = {}, signal) => call("POST", "/v2/token/join", { token, body, ...(signal && { signal }) }),
 		/** @param {string} peer @param {string} metadata */
 		set_metadata: (peer, metadata) => post(`/peers/${peer}`, { metadata }),
 		/**
