@@ -21,6 +21,7 @@ import * as inside from "./inside.js";
 import * as kept from "./kept.js";
 import * as live from "./live.js";
 import * as moves from "./move.js";
+import * as pools from "./pools.js";
 import * as pictures from "./pictures.js";
 import * as recorded from "./recording.js";
 import * as quality from "./quality.js";
@@ -44,6 +45,7 @@ async function live_rooms() {
 	await live.sessions(browser);
 	await live.scopes(browser);
 	await live.media_and_events(browser);
+	await pools.pools_in_console(browser);
 	await live.views_in_all_sizes(browser);
 }
 
@@ -211,7 +213,7 @@ async function everything() {
 }
 
 /** Single groups of checks by their names, of those that need a browser alone. */
-const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched, streamed, moves];
+const modules = [in_call, recorded, chats, embedded, titled, trust, inside, quality, kept, comforts, connections, doors, hosting, live, pictures, views, access, recordings, consented, watched, streamed, moves, pools];
 function named(name) {
 	const module = modules.find((one) => one[name]);
 	if (!module) throw Error(`there is no group ${name}`);

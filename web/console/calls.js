@@ -5,6 +5,7 @@
 import { all_of, call, get, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { busy, code_block, dialog } from "../lib/ui.js";
+import { server_of } from "./servers.js";
 import { may, session } from "./session.js";
 
 /** Media servers that have neither a page of their own nor a call on the join page. */
@@ -40,7 +41,7 @@ export async function call_notice(room, signal) {
 		get(`/v2/templates/${segment(room.template_id)}/settings`, signal),
 		all_of("/v2/backends", {}, signal),
 	]);
-	const backend = backends.find((one) => (settings.backend ? one.name === settings.backend : one.default));
+	const backend = server_of(backends, settings);
 	if (!backend) {
 		return notice(
 			"The room has no media server: ",

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { all_of } from "../lib/api.js";
+import { server_of } from "./servers.js";
 import { may } from "./session.js";
 
 /** @typedef {import("../lib/schema.js").Plain} Plain */
@@ -60,7 +61,7 @@ const EFFECTS = {
 	"settings/roomState/sendPeerList": ["Names the first of those inside; otherwise only their number is told.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/stopRoomStateOnJoin": ["If false, the call goes on asking, and shows the number of people to those who cannot see the list.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/retry": ["Nothing, because it is always an empty object."],
-	"settings/backend": ["The media server of the rooms; without it, the account's default."],
+	"settings/backend": ["The media server of the rooms, or the pool; without it, the account's default."],
 	"settings/recordingRules/consent": ["Whether people are told that they may be recorded, are asked, or have to agree before they join."],
 	"settings/recordingRules/keepDays": ["Files of recordings are deleted after so many days; a lower number counts a day after it was set.", "Nothing, because only rooms at a LiveKit server are recorded."],
 	"settings/recordingRules/chat": ["What is written to everybody during a recording becomes a file of it.", "Nothing, because only rooms at a LiveKit server are recorded."],
@@ -78,8 +79,7 @@ const EFFECTS = {
  */
 export async function media_type(settings, signal) {
 	const backends = may("backends:read") ? await all_of("/v2/backends", {}, signal) : [];
-	const own = backends.find((one) => (settings.backend ? one.name === settings.backend : one.default));
-	return own?.type ?? null;
+	return server_of(backends, settings)?.type ?? null;
 }
 
 /**

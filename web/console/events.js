@@ -379,6 +379,7 @@ const WORDS = {
 	"peer.denied": (data) => `Not admitted to ${data.room_name}${as_role(data)}${quoted(data.reason)}`,
 	"role.change.success": (data) =>
 		`Role in ${data.room_name} changed from ${data.previous_role || "none"} to ${data.role}`,
+	"room.moved": (data) => `Moved from ${data.from} to ${data.to}${data.reason === "down" ? ", because the media server was down" : ""}`,
 	"room.end.success": (data) =>
 		`Ended for all${data.lock_room ? ", and locked" : ""}${quoted(data.reason)}`,
 	"beam.started.success": () => "Recording began",

@@ -92,6 +92,11 @@ export const HINTS = {
 	"backend/name": "Templates refer to the media server by this name.",
 	"backend/default":
 		"Used for rooms whose template names no media server. Replaces the current default.",
+	"backend/pool":
+		"Media servers with the same pool share the rooms. Templates can name the pool. Leave empty for a server by itself.",
+	"backend/weight": "From 1 to 1,000. A server with 200 gets twice as many people as one with 100.",
+	"backend/region": "Rooms of this region are placed here. Leave it unset for any.",
+	"backend/draining": "The server gets no new rooms. Rooms that are there stay until they end or are moved.",
 	"backend/ttl": "How long people have to connect after they join.",
 	"backend/config/key_id": "Sent as kid, in place of the signing key's own ID.",
 	"backend/config/alg":
@@ -219,7 +224,7 @@ export const HINTS = {
 	"settings/roomState/sendPeerList": "",
 	"settings/roomState/stopRoomStateOnJoin": "",
 	"settings/roomState/enabled": "",
-	"settings/backend": "Leave it unset to use the account's default media server.",
+	"settings/backend": "A media server or a pool. Leave it unset to use the account's default media server.",
 	"settings/recordingRules": "Whether people agree to be recorded, and what is kept. Off: people are told, and everything is kept.",
 	"settings/recordingRules/consent":
 		"Not asked: people are told. Asked: only those who agree are recorded. Required: nobody joins without agreeing.",

@@ -26,6 +26,7 @@ import {
 import { library_notice } from "./calls.js";
 import { editor, maker } from "./editor.js";
 import { form_for, worded } from "./hints.js";
+import { pools_section } from "./pools.js";
 import { may, session } from "./session.js";
 
 const PATH = "/v2/backends";
@@ -172,7 +173,9 @@ export async function media_page(_, signal) {
 		);
 	const text =
 		"A media server carries the audio and video. Add your LiveKit, Jitsi Meet, Galene, BigBlueButton or Janus server, and people who join a room get a token or link for it.";
-	const rows = backends.map((one) =>
+	const pools = await pools_section(backends, signal);
+	const single = backends.filter(({ pool }) => !pool);
+	const rows = single.map((one) =>
 		h(
 			"tr",
 			null,
@@ -200,7 +203,7 @@ export async function media_page(_, signal) {
 	const list = h(
 		"div.list-place",
 		null,
-		rows.length === 0
+		backends.length === 0
 			? empty("media", "No media servers yet", text, add({}))
 			: h("table.list.things", null, h("thead", null, h("tr", null, head)), h("tbody", null, rows)),
 	);
@@ -211,9 +214,11 @@ export async function media_page(_, signal) {
 			null,
 			page_head({
 				title: "Media servers",
-				actions: [rows.length > 0 && add({ "data-create": "" })],
+				actions: [backends.length > 0 && add({ "data-create": "" })],
 			}),
-			list,
+			pools,
+			pools && rows.length > 0 && h("h2.section-title", null, "In no pool"),
+			(!pools || rows.length > 0) && list,
 			may("keys:write") && (await keys_section(signal)),
 		),
 	};

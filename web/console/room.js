@@ -162,6 +162,7 @@ const head_of = (room, path, enable) =>
 			h("a", { href: `/console/templates/${room.template_id}` }, icon("template"), room.template),
 			h("span", null, "Created ", ago(room.created_at)),
 			hours_of(room),
+			room.backend && h("span", null, icon("media"), `On ${room.backend}`),
 		],
 		actions: [may("rooms:write") && enabled_switch(room, enable), room_menu(room, path)],
 	});

@@ -25,6 +25,7 @@ import { editor, maker } from "./editor.js";
 import { media_type, with_effects } from "./effects.js";
 import { form_for } from "./hints.js";
 import { agrees_to_keep } from "./keep.js";
+import { names_of } from "./servers.js";
 import { may } from "./session.js";
 import { shown_name } from "./title.js";
 
@@ -95,7 +96,7 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			part === "settings" && may("backends:write") ? all_of("/v2/backends", {}, signal) : null,
 		]);
 		const schema = with_effects(form_for(doc, `POST /v2/templates/{}/${part}`), part, type);
-		const options = backends?.map((/** @type {any} */ one) => one.name);
+		const options = backends && names_of(backends);
 		const edit = editor({
 			schema: options ? changed(schema, "backend", { kind: "choice", options }) : schema,
 			path: `${path}/${part}`,
