@@ -309,15 +309,17 @@ free_port()
 }
 
 # Chooses the ports and the key of the server $livekit: those of the former start if they are free, else the first from
-# LiveKit's own on. Sets livekit_url, livekit_key and livekit_secret.
+# next_tcp and next_udp on, behind which those of the next server come. Sets livekit_url, livekit_key and livekit_secret.
 choose_livekit()
 {
-	livekit_port=$(free_port tcp "$(livekit_value port 7880)")
-	media_tcp=$(free_port tcp "$(livekit_value tcp_port 7881)")
+	livekit_port=$(free_port tcp "$(livekit_value port $next_tcp)")
+	media_tcp=$(free_port tcp "$(livekit_value tcp_port $((next_tcp + 1)))")
 	[ "$media_tcp" != "$livekit_port" ] || media_tcp=$(free_port tcp $((livekit_port + 1)))
-	media_udp=$(free_port udp "$(livekit_value udp_port 7882)")
+	media_udp=$(free_port udp "$(livekit_value udp_port $next_udp)")
 	[ -n "$livekit_port" ] && [ -n "$media_tcp" ] && [ -n "$media_udp" ] ||
 		die 'no ports are free for LiveKit, from 7880 on'
+	next_tcp=$(((livekit_port > media_tcp ? livekit_port : media_tcp) + 1))
+	next_udp=$((media_udp + 1))
 	livekit_url=ws://127.0.0.1:$livekit_port
 	livekit_key=anteroom
 	livekit_secret=$(livekit_value anteroom)
@@ -408,6 +410,9 @@ start_livekits()
 	remove_livekits $((call_servers + 1))
 	call_backend=livekit
 	call_media=
+	# LiveKit's own, the media over TCP behind the first.
+	next_tcp=7880
+	next_udp=7882
 	number=1
 	while [ $number -le "$call_servers" ]; do
 		livekit=livekit-$number
