@@ -262,10 +262,22 @@ const LISTED = [
 	{ ...LESSON, id: "a3", status: "missing", duration: 20, created_at: "2026-01-01T10:00:00.000Z" },
 ];
 
+/** Where a storage without https would have a file. */
+const PLAIN = `${BASE.replace("127.0.0.1", "localhost")}/healthz`;
+/** Presses what plays a file, and returns the address of the tab that opens. */
+async function opened(page, press) {
+	const [tab] = await Promise.all([page.context().waitForEvent("page"), press()]);
+	await tab.waitForURL(/./);
+	const url = tab.url();
+	await tab.close();
+	return url;
+}
+
 /** What the join page says before the join, and what a code that may record has on it. */
 export const recordings_at_join = (browser) =>
 	group("recordings on the join page", async () => {
 		const stand = await make_call("Recordings at the join");
+		let plain = false;
 		const serve = (more, refusal = null, all = LISTED) => async (page) => {
 			await page.route("**/v2/join/*", async (route) => {
 				if (refusal) return route.fulfill(refusal);
@@ -276,7 +288,7 @@ export const recordings_at_join = (browser) =>
 			await page.route("**/v2/join/*/recordings", (route) => route.fulfill({ json: { data: all } }));
 			await page.route("**/v2/join/*/recordings/*/presigned-url*", (route) => {
 				const [, asset, query] = /recordings\/(\w+)\/presigned-url(.*)$/.exec(route.request().url());
-				return asset === "a1" && query ? route.fulfill({ json: { url: `/v2/recording-files/${asset}` } }) : route.fulfill({ status: 404, json: { message: "gone" } });
+				return asset === "a1" && query ? route.fulfill({ json: { url: plain ? PLAIN : `/v2/recording-files/${asset}` } }) : route.fulfill({ status: 404, json: { message: "gone" } });
 			});
 		};
 		for (const [kind, state, said] of [
@@ -304,6 +316,10 @@ export const recordings_at_join = (browser) =>
 			await page.click("li:has-text('42 min') button:has-text('Watch')");
 			await page.waitForSelector(".join-recordings video");
 			ok(`${name}: it plays in place, by keys`, await page.evaluate(() => document.activeElement.matches("video[controls]")));
+			plain = true;
+			const url = await opened(page, () => page.click("li:has-text('42 min') button:has-text('Watch')"));
+			ok(`${name}: what the page may not play is opened`, url === PLAIN, url);
+			plain = false;
 			await page.click("li:has-text('Chat') button:has-text('Download')");
 			await page.waitForSelector("li:has-text('Chat') .fault:has-text('could not be opened')");
 			await accessible(page, `recordings on the join page, ${name}`);
@@ -382,6 +398,7 @@ export const recordings_in_console = (browser) =>
 		const { room } = await make_room("Algebra");
 		let jobs = [{ ...DONE, room_id: room.id }];
 		let files = FILES;
+		let plain = false;
 		const asked = [];
 		const page = await new_page(browser);
 		await page.route("**/v2/recordings?*", (route) => {
@@ -403,7 +420,7 @@ export const recordings_in_console = (browser) =>
 				files = files.filter((one) => !pathname.endsWith(one.id));
 				return route.fulfill({ status: 204 });
 			}
-			return route.fulfill({ json: { url: `${BASE}/v2/recording-files/a/f?expires=1&signature=x` } });
+			return route.fulfill({ json: { url: plain ? PLAIN : `${BASE}/v2/recording-files/a/f?expires=1&signature=x` } });
 		});
 		await page.route("**/v2/recording-files/**", (route) => route.fulfill({ contentType: "video/mp4", body: "" }));
 		await page.route("**/v2/recorders", (route) => route.fulfill({ json: { data: [{ name: "studio", state: "busy" }, { name: "attic", state: "lost" }] } }));
@@ -430,6 +447,10 @@ export const recordings_in_console = (browser) =>
 		await page.waitForSelector("video.recording-player");
 		ok("it plays in place", asked.at(-1) === `GET ${FILES[0].id}/presigned-url?inline=1`, asked.at(-1));
 		await accessible(page, "a recording in the console");
+		plain = true;
+		const url = await opened(page, () => page.click(".recording-file button:has-text('Play')"));
+		ok("what the page may not play is opened", url === PLAIN, url);
+		plain = false;
 		for (const [words, seconds] of [["1 hour", 3600], ["1 day", 86400], ["7 days", 604800]]) {
 			await page.click(".recording-file >> nth=0 >> [aria-label='File actions']");
 			await page.click(`[role=menuitem]:visible:has-text("Link for ${words}")`);

@@ -5,6 +5,7 @@
 
 import { address, call, get, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
+import { plays } from "../lib/media.js";
 import { poll } from "../lib/poll.js";
 import { set_query } from "../lib/router.js";
 import { renew_times, set_text } from "../lib/rows.js";
@@ -286,7 +287,9 @@ function asset_element(one, removed) {
 	const play = h("button.primary", { type: "button" }, icon("play"), "Play");
 	play.addEventListener("click", () =>
 		busy(play, async () => {
-			const video = h("video.recording-player", { controls: true, autoplay: true, src: await link_of(one, undefined, true), "aria-label": kind });
+			const src = await link_of(one, undefined, true);
+			if (!plays(src)) return void open(src, "_blank", "noopener");
+			const video = h("video.recording-player", { controls: true, autoplay: true, src, "aria-label": kind });
 			put(player, video);
 			video.focus();
 		}),

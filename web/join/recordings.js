@@ -4,6 +4,7 @@
 
 import { call, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
+import { plays } from "../lib/media.js";
 import { language } from "./words.js";
 
 /** A file of a recording.
@@ -39,7 +40,9 @@ export async function recordings_of(code, words) {
 			}
 		}
 		const watch = async () => {
-			const video = h("video", { controls: true, autoplay: true, playsinline: true, src: await link(one, "?inline=1"), "aria-label": `${words.recording}, ${time}` });
+			const src = await link(one, "?inline=1");
+			if (!plays(src)) return void open(src, "_blank", "noopener");
+			const video = h("video", { controls: true, autoplay: true, playsinline: true, src, "aria-label": `${words.recording}, ${time}` });
 			put(player, video);
 			video.focus();
 		};
