@@ -207,11 +207,12 @@ export const recording_calls = (browser) =>
 			[503, "Not enough space for recordings", "There is not enough space"],
 			[409, "Too many recordings at once", "Too many recordings"],
 			[409, "Nobody is in the room", "could not be started"],
+			[400, "Invalid body param", "several destinations", "/destination"],
 			[429, "Too many requests", "Wait a few seconds"],
 			[403, "Missing permission browserRecording", "Your role does not allow this any more."],
 		];
-		for (const [status, message, said] of refused) {
-			recorder.refusal = { status, json: { code: status, message, details: [] } };
+		for (const [status, message, said, pointer] of refused) {
+			recorder.refusal = { status, json: { code: status, message, details: [], faults: pointer && [{ pointer, message: "is required" }] } };
 			await choose("Record…");
 			await page.keyboard.press("Enter");
 			await page.waitForSelector(note(said));

@@ -101,11 +101,13 @@ export const streaming_calls = (browser) =>
 			["live", 409, "No recorder is installed", "nothing that could stream"],
 			["live", 409, "No storage for recordings", "nowhere to keep the stream"],
 			["external", 400, "Invalid body param", "not set up where this room streams to"],
+			["external", 400, "Invalid body param", "several destinations", "/destination"],
+			["live", 400, "Invalid body param", "several destinations", "/destination"],
 			["external", 429, "Too many requests", "Wait a few seconds"],
 			["external", 409, "Too many jobs", "Too many recordings"],
 		];
-		for (const [type, status, message, said] of refused) {
-			streamer.refusal = { status, json: { code: status, message, details: [] } };
+		for (const [type, status, message, said, pointer] of refused) {
+			streamer.refusal = { status, json: { code: status, message, details: [], faults: pointer && [{ pointer, message: "is required" }] } };
 			await choose(type === "live" ? "Stream live…" : "Stream to other services…");
 			await page.keyboard.press("Enter");
 			await page.waitForSelector(note(said));

@@ -11,7 +11,7 @@ import { dialog } from "./dialog.js";
 import { menu } from "./menu.js";
 import { recording_words } from "./recording_words.js";
 import { refusal, status_of } from "./refused.js";
-import { streaming } from "./streaming.js";
+import { has_several, streaming } from "./streaming.js";
 import { words } from "./words.js";
 
 /** @typedef {"starting" | "running" | "paused" | "interrupted"} State */
@@ -213,7 +213,7 @@ export function recordings({ entry, sentence, line, stage, people, note, own_fla
 			await doing();
 		} catch (error) {
 			const message = error instanceof Refusal ? error.message : "";
-			const own_text = status_of(error) === 429 ? recording_words.too_soon : REFUSALS[message];
+			const own_text = status_of(error) === 429 ? recording_words.too_soon : has_several(error) ? recording_words.several : REFUSALS[message];
 			// One that runs already is on the mark as soon as the service is asked.
 			if (message !== "A recording is running" && !signal.aborted) note.warn(own_text ?? refusal(error, { 409: recording_words.failed, 503: recording_words.failed }), "recording true");
 		}

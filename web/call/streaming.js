@@ -12,6 +12,9 @@ import { refusal, status_of } from "./refused.js";
 const PERMISSION = /** @type {const} */ ({ live: "live", external: "stream" });
 const KEY = "recording false";
 
+/** Whether a start was refused because the template has several destinations. @param {unknown} error */
+export const has_several = (error) => error instanceof Refusal && error.faults.some(({ pointer }) => pointer === "/destination");
+
 /**
  * @param {{ room_id: string, request: (method: string, path: string) => Promise<{ data: any }>,
  *   ask: (texts: { title: string, help: string, start: string, not_agreed: string }) => Promise<boolean>,
@@ -42,7 +45,7 @@ export function streaming({ room_id, request, ask, note, refresh, shown, signal 
 		} catch (error) {
 			const message = error instanceof Refusal ? error.message : "";
 			const status = status_of(error);
-			const own_text = status === 429 ? texts.too_soon : status === 400 ? texts.no_destination : REFUSALS[message];
+			const own_text = status === 429 ? texts.too_soon : has_several(error) ? recording_words.several : status === 400 ? texts.no_destination : REFUSALS[message];
 			// One that runs already is on the mark as soon as the service is asked.
 			if (message !== "A live stream is running" && !signal.aborted) note.warn(own_text ?? refusal(error, { 409: texts.failed, 503: texts.failed }), KEY);
 		}

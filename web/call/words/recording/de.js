@@ -62,6 +62,7 @@ export default {
 	no_space: "Der Platz reicht nicht für eine Aufnahme. Sagen Sie es denen, die den Server betreiben.",
 	too_many: "Es laufen zu viele Aufnahmen gleichzeitig. Versuchen Sie es später noch einmal.",
 	too_soon: "Warten Sie einige Sekunden, bevor Sie noch eine Aufnahme starten.",
+	several: "Für diesen Raum sind mehrere Ziele eingerichtet, und ein Anruf kann keines auswählen. Sagen Sie es denen, die ihn betreiben.",
 	saved: (/** @type {S} */ length) => `Gespeichert: ${length}, in einer Minute fertig`,
 	ready: (/** @type {S} */ length) => `Die Aufnahme ist fertig: ${length}`,
 	watch: "Ansehen",

@@ -63,6 +63,7 @@ export default {
 	no_space: "There is not enough space for a recording. Tell the people who run the server.",
 	too_many: "Too many recordings are running at once. Try again later.",
 	too_soon: "Wait a few seconds before you start another recording.",
+	several: "This room is set up with several destinations, and a call cannot choose one. Tell the people who run it.",
 	saved: (/** @type {S} */ length) => `Saved: ${length}, ready in a minute`,
 	ready: (/** @type {S} */ length) => `The recording is ready: ${length}`,
 	watch: "Watch",
