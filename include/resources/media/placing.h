@@ -84,8 +84,7 @@ bool placing_find(struct call *call, const struct media *media, struct slice poo
  * it has no place, or if its template means no pool. Reads the place and, only if there is one, the
  * template, if that is NULL, and the account's media servers. */
 bool placing_shown(struct call *call, const struct room_record *room,
-		   const struct template_record *template, struct slice *name,
-		   struct fault *fault);
+		   const struct template_record *template, struct slice *name, struct fault *fault);
 /* Chooses a backend for a room that is nowhere. The call must then be writing: else it is run again
  * (call_write_instead). */
 struct place_wish {
