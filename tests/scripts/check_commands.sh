@@ -77,6 +77,7 @@ account rotate
 account delete
 token
 store create
+store upgrade
 check
 stat
 backup

@@ -6,9 +6,9 @@
  *
  * Bytes, little-endian: 0 magic (8), 8 number of the form (4), 12 count of files (4), 16
  * installation (16), 32 number (8), 40 the id of the next file (8), 48 size of the form (4), 52
- * zero (4); from 56 on 64 bytes a file: id, entries, removals, bytes, superseded, size of the GDBM file,
- * size of the index (8 each), checksum of the index's head (4), zero (4); then the form of the
- * records (struct store_form); last the CRC32C of all before (4).
+ * zero (4); from 56 on 64 bytes a file: id, entries, removals, bytes, superseded, size of the GDBM
+ * file, size of the index (8 each), checksum of the index's head (4), zero (4); then the form of
+ * the records (struct store_form); last the CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MANIFEST_H

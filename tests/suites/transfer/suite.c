@@ -38,8 +38,9 @@ int main(void)
 	TCase *behind = case_with_life(suite, "behind", 60);
 	TCase *upgrades = case_with_life(suite, "upgrades", 240);
 	TCase *released = tcase_create("released");
-	/* Only for tests/tools/keep-data. */
-	TCase *made = getenv("KEEP_DATA") == NULL ? NULL : case_with_life(suite, "keep", 60);
+	/* Only for tests/tools/keep-data, and so no job of tests/run. */
+	const char *const keep = "keep";
+	TCase *made = getenv("KEEP_DATA") == NULL ? NULL : case_with_life(suite, keep, 60);
 	/* What tests/scripts/new_kind.sh runs. */
 	TCase *whole = case_with_life(suite, "whole", 60);
 
