@@ -133,7 +133,8 @@ export class Fixtures {
 		else if (/^\/v2\/(active-rooms|sessions)\//.test(path)) Object.assign(values, await this.live());
 		if (operation.id === "deleteLiveSession") values.session_id = await this.closedSession();
 		if (path === "/v2/import") await this.imported();
-		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
+		if (operation.id === "moveBackendRooms") values.backend_id = await this.drainedBackend();
+		else if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
 		if (path.includes("{event_id}")) Object.assign(values, await this.delivery());
 		else if (path.startsWith("/v2/webhooks")) values.webhook_id = await this.webhook();
 		if (path.startsWith("/v2/bans/")) values.ban_id = await this.ban();
@@ -304,6 +305,18 @@ export class Fixtures {
 
 		await this.removeAll(token, "/v2/backends", "id");
 		return (await this.make(token, "/v2/backends", body)).id;
+	}
+
+	// One that drains, and another one of its pool.
+	async drainedBackend() {
+		const id = await this.backend({ pool: "a pool", draining: true });
+
+		await this.make(this.tokens.rooms, "/v2/backends", {
+			...this.livekit(),
+			name: "another backend",
+			pool: "a pool",
+		});
+		return id;
 	}
 
 	// Deletes earlier webhooks, because there may be only twenty.

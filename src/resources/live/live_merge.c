@@ -85,7 +85,8 @@ enum act {
 };
 
 /* A stay is gone if surveys did not find it any more, or it was where the room was before it was
- * moved. A late event that says that it joined is ignored; if a survey finds it, it is a new peer. */
+ * moved. A late event that says that it joined is ignored; if a survey finds it, it is a new
+ * peer. */
 /* clang-format off */
 static const enum act acts[REPORT_TYPES][STAY_STATES][SESSION_MATCHES] = {
 	[REPORT_JOINED] = {

@@ -1,5 +1,5 @@
-/* See resources/media/failures.h. A hash of the ids chooses the place of what was found; it replaces
- * what was there, which is then asked for again.
+/* See resources/media/failures.h. A hash of the ids chooses the place of what was found; it
+ * replaces what was there, which is then asked for again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/failures.h"
