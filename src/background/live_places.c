@@ -24,10 +24,11 @@
 #define MOVED_A_SECOND 20
 #define LEAVING_MOST (3 * MOVED_A_SECOND)
 /* Milliseconds for which people who were told to come elsewhere may stay; after which it is seen
- * whether all have gone, or what failed is tried again; for which it is known that they were
- * told. */
+ * whether all have gone, or what failed is tried again; for which the holder of the lease has the
+ * time to tell them; for which it is known that they were told. */
 #define TOLD_LASTS 15000
 #define STRAY_SEEN_AFTER 2000
+#define TOLD_FIRST_FOR 5000
 #define STRAY_KNOWN_FOR 900000
 /* Requests about strays that one backend has under way. */
 #define STRAYS_AT_ONCE 16
@@ -527,9 +528,9 @@ static bool note_told(struct call *call, const struct place *moved, int64_t told
 	return record_put(&place_table, call->transaction, &place, fault);
 }
 
-/* Finds out what is to be done. If people are to be told, notes that they were, so that no other
- * process does it. */
-static bool prepare_stray(struct call *call, const struct watched_stray *stray,
+/* Finds out what is to be done. holds_lease: the others leave it to that process to tell people, for
+ * a while. */
+static bool prepare_stray(struct call *call, const struct watched_stray *stray, bool holds_lease,
 			  struct stray_job *job, struct fault *fault)
 {
 	const int64_t now = call->now / 1000;
@@ -537,8 +538,7 @@ static bool prepare_stray(struct call *call, const struct watched_stray *stray,
 	const struct backend *backend;
 	struct live_stray found;
 	struct media media;
-	int64_t told;
-	bool can_tell;
+	bool is_former, tells;
 
 	job->step = STRAY_NONE;
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
@@ -548,18 +548,23 @@ static bool prepare_stray(struct call *call, const struct watched_stray *stray,
 		return true;
 	if (!live_find_stray(call, &stray->room, &stray->backend, &found, fault))
 		return false;
-	told = found.place.told;
-	can_tell = server_can(backend->type, SERVER_MESSAGE);
-	if (found.was_moved && found.place.reason != MOVE_NONE && found.place.told == 0 &&
+	is_former = found.was_moved && found.place.reason != MOVE_NONE;
+	tells = found.was_moved && found.place.told == 0 && !stray->was_told;
+	/* Nobody can be told there. */
+	if (is_former && tells && !server_can(backend->type, SERVER_MESSAGE) &&
 	    !note_told(call, &found.place, call->now, fault))
 		return false;
 	if (!found.is_stray || !server_can(backend->type, SERVER_END))
 		return true;
 	job->server = backend_server(call, backend);
 	job->ends_in = stray->end_at == 0 ? 0 : stray->end_at - clock_monotonic();
-	if (found.was_moved && told != 0)
-		job->ends_in = told + TOLD_LASTS - call->now;
-	if (found.was_moved && told == 0 && !stray->was_told && can_tell) {
+	if (found.was_moved && found.place.told != 0)
+		job->ends_in = found.place.told + TOLD_LASTS - call->now;
+	if (tells && is_former && !holds_lease && found.place.since + TOLD_FIRST_FOR > call->now) {
+		job->step = STRAY_LOOK;
+		job->ends_in = TOLD_LASTS;
+		server_list_people(call->arena, &job->server, now, name, &job->asked.request);
+	} else if (tells && server_can(backend->type, SERVER_MESSAGE)) {
 		job->step = STRAY_TELL;
 		job->ends_in = TOLD_LASTS;
 		server_send_message(call->arena, &job->server, now, name,
@@ -602,25 +607,28 @@ static bool take_stray(struct live_watch *watch, struct pending_request *pending
 		result = server_read_result(pending->arena, &job->server, seconds,
 					    &job->asked.outcome, &verdict);
 	switch (job->step) {
-	case STRAY_TELL:
+	case STRAY_TELL: {
+		const struct place moved = { .stored.id = job->room,
+					     .former = job->asking.backend };
+		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, pending->arena,
+					      &pending->account, &fault);
+
 		/* They are told once the media server answers. */
 		if (result == SERVER_FAILED) {
-			const struct place moved = { .stored.id = job->room,
-						     .former = job->asking.backend };
-			struct fault fault = FAULT_INITIAL;
-			TRANSACT run = transact_begin(&watch->work, STORE_WRITE, pending->arena,
-						      &pending->account, &fault);
-
-			while (transact_again(&run))
-				run.is_done = note_told(&run.call, &moved, 0, &fault);
 			if (backend != NULL && job->asked.end != ASKED_BUSY)
 				backend->survey_at = now;
 			break;
 		}
+		/* A process that ends before that tells them again. */
+		while (transact_again(&run))
+			run.is_done = note_told(&run.call, &moved,
+						clock_now(watch->environment->clock), &fault);
 		stray->was_told = true;
 		stray->is_empty = result == SERVER_HAS_NOBODY;
 		stray->end_at = now + TOLD_LASTS;
 		break;
+	}
 	case STRAY_LOOK:
 		stray->is_empty = verdict.is_up && count == 0;
 		if (stray->is_empty)
@@ -673,7 +681,8 @@ static bool ask_about_stray(struct live_watch *watch, struct watched_stray *stra
 					      &stray->account, &fault);
 
 		while (transact_again(&run))
-			run.is_done = prepare_stray(&run.call, stray, job, &fault);
+			run.is_done = prepare_stray(&run.call, stray, watch->had_lease, job,
+						    &fault);
 		stray->act_at = clock_monotonic() + STRAY_SEEN_AFTER;
 		if (!run.is_done || job->step == STRAY_NONE) {
 			(void)arena_use_for_json(before);

@@ -8,9 +8,9 @@
  *  - It moves the rooms of media servers that are emptied to others of their pool, MOVED_A_SECOND
  *    of each.
  *  - A room that people are in at a server where it is not placed is a watched_stray
- *    (live_watched.h). If it was moved from there, its people are told to come: once, which the
- *    record of the place says. The room is ended there when it is empty, at the latest 15 s later;
- *    at once if nobody needs to be told.
+ *    (live_watched.h). If it was moved from there, its people are told to come: once, as the record
+ *    of the place says; again if the process ended before it was stored. The room is ended there
+ *    when it is empty, at the latest 15 s later; at once if nobody needs to be told.
  *
  * What was moved is in the records, so a process that ends goes on after its start. With LIVE_WATCH
  * records are moved, and no media server is asked for anything that changes something.

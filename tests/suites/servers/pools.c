@@ -376,8 +376,9 @@ START_TEST(many_rooms_are_moved_some_each_second)
 	ck_assert_int_ge(clock_monotonic() - began, MANY * 1000 / 20 - 1000);
 	for (size_t i = 0; i < MANY; i++)
 		await_count(told, 0, i, 1);
+	/* Again, where the program ended before it knew. */
 	for (size_t i = 0; i < MANY; i++)
-		ck_assert_uint_eq(told(0, i), 1);
+		ck_assert_uint_le(told(0, i), 2);
 }
 END_TEST
 
