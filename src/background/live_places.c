@@ -528,8 +528,8 @@ static bool note_told(struct call *call, const struct place *moved, int64_t told
 	return record_put(&place_table, call->transaction, &place, fault);
 }
 
-/* Finds out what is to be done. holds_lease: the others leave it to that process to tell people, for
- * a while. */
+/* Finds out what is to be done. holds_lease: the other processes leave it to that one to tell
+ * people, for a while. */
 static bool prepare_stray(struct call *call, const struct watched_stray *stray, bool holds_lease,
 			  struct stray_job *job, struct fault *fault)
 {
