@@ -171,9 +171,9 @@ void server_mute(struct arena *arena, const struct server *server, int64_t now, 
 		 struct slice identity, struct slice track, bool mutes,
 		 struct server_request *request);
 
-/* Builds the request to send a message to the people with these identities: an array; empty for
- * everybody in the room, recorders and agents too. topic: tells programs of what kind it is. The
- * type must have SERVER_MESSAGE. */
+/* Builds the request to send a message to the people with these identities: an array that is not
+ * empty; or NULL for everybody in the room, recorders and agents too. topic: tells programs of what
+ * kind it is. The type must have SERVER_MESSAGE. */
 void server_send_message(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice room, const json_t *identities, struct slice topic,
 			 struct slice message, struct server_request *request);

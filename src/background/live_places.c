@@ -567,8 +567,7 @@ static bool prepare_stray(struct call *call, const struct watched_stray *stray, 
 	} else if (tells && server_can(backend->type, SERVER_MESSAGE)) {
 		job->step = STRAY_TELL;
 		job->ends_in = TOLD_LASTS;
-		server_send_message(call->arena, &job->server, now, name,
-				    arena_json(call->arena, json_array()), OWN_TOPIC,
+		server_send_message(call->arena, &job->server, now, name, NULL, OWN_TOPIC,
 				    SLICE("{\"type\":\"move\"}"), &job->asked.request);
 		job->asked.request.patience = NOTICE_PATIENCE;
 	} else if (job->ends_in > 0 && !stray->is_empty) {

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "media/type.h"
 
+#include <assert.h>
 
 #include "base/digest.h"
 #include "base/jwt.h"
@@ -763,7 +764,8 @@ static void send_message(struct arena *arena, const struct server *server, int64
 	object_put(body, "kind", json_string("RELIABLE"));
 	object_put(body, "topic", json_of_text(topic));
 	/* Without this, everybody gets it. */
-	if (json_array_size(identities) > 0)
+	assert(identities == NULL || json_array_size(identities) > 0);
+	if (identities != NULL)
 		object_put(body, "destination_identities", json_deep_copy(identities));
 	build_call(arena, server, "SendData", token, body, ANSWER_MOST, request);
 }
