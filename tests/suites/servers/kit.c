@@ -20,6 +20,7 @@
 #include "kit.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/server_rooms.h"
+#include "resources/media/placements.h"
 #include "resources/media/failures.h"
 #include "suite.h"
 
@@ -31,6 +32,7 @@ static void open_parts(struct world *world)
 {
 	world->environment.live_queue = live_queue_open();
 	world->environment.server_rooms = server_rooms_open();
+	world->environment.placements = placements_open();
 	world->environment.failures = failures_open();
 	world->environment.media_client = media_client_open(world->sender);
 }
@@ -40,6 +42,7 @@ static void close_parts(struct world *world)
 	media_client_close(world->environment.media_client);
 	live_queue_close(world->environment.live_queue);
 	server_rooms_close(world->environment.server_rooms);
+	placements_close(world->environment.placements);
 	failures_close(world->environment.failures);
 }
 

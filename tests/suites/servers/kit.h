@@ -206,6 +206,7 @@ void add_holds(TCase *holds);
 void add_inside(TCase *live, TCase *inside);
 void add_events(TCase *live);
 void add_making(TCase *making);
+void add_placing(TCase *placing);
 void add_consent(TCase *consent);
 void add_deaths(TCase *deaths);
 void add_pools(TCase *pools);

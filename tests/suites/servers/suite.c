@@ -15,7 +15,7 @@ int main(void)
 	TCase *inside = tcase_create("inside"), *making = tcase_create("making");
 	TCase *promises = tcase_create("promises"), *holds = tcase_create("holds");
 	TCase *consent = tcase_create("consent"), *deaths = tcase_create("deaths");
-	TCase *pools = tcase_create("pools");
+	TCase *pools = tcase_create("pools"), *placing = tcase_create("placing");
 
 	tcase_set_timeout(asked, 60);
 	tcase_set_timeout(live, 60);
@@ -25,6 +25,7 @@ int main(void)
 	tcase_set_timeout(consent, 60);
 	tcase_set_timeout(deaths, 60);
 	tcase_set_timeout(pools, 60);
+	tcase_set_timeout(placing, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(promises, set_up_kit, tear_down_kit);
@@ -33,6 +34,7 @@ int main(void)
 	tcase_add_checked_fixture(consent, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	tcase_add_checked_fixture(pools, set_up, tear_down_kit);
+	tcase_add_checked_fixture(placing, set_up_kit, tear_down_kit);
 	add_asked(asked);
 	add_surveys(live, promises);
 	add_acts(live, promises, inside);
@@ -44,6 +46,7 @@ int main(void)
 	add_consent(consent);
 	add_deaths(deaths);
 	add_pools(pools);
+	add_placing(placing);
 	suite_add_tcase(suite, inside);
 	if (sender_is_built()) {
 		suite_add_tcase(suite, asked);
@@ -54,6 +57,7 @@ int main(void)
 		suite_add_tcase(suite, consent);
 		suite_add_tcase(suite, deaths);
 		suite_add_tcase(suite, pools);
+		suite_add_tcase(suite, placing);
 	}
 	fast_disk();
 	return suite_run(suite);

@@ -12,6 +12,7 @@
 #include "resources/bans/bans.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/stored/gone_file.h"
+#include "resources/stored/place_record.h"
 #include "resources/stored/code_record.h"
 #include "resources/stored/code_words.h"
 #include "resources/audit_record.h"
@@ -299,6 +300,23 @@ static void make_work(struct call *call, const struct life *life)
 		  job_begin(call, &job, &fault));
 }
 
+static void make_place(struct call *call, const struct life *life)
+{
+	struct place place = { .since = call->now, .until = call->now / 1000 + 60 };
+
+	place.stored.id = parsed_id(life->own);
+	place.backend = place.stored.id;
+	ck_assert(record_put(&place_table, call->transaction, &place, &fault));
+}
+
+static void make_load(struct call *call, const struct life *life)
+{
+	struct backend_load load = { .people = 1, .rooms = 1, .counted = call->now };
+
+	load.stored.id = parsed_id(life->own);
+	ck_assert(record_put(&backend_load_table, call->transaction, &load, &fault));
+}
+
 static const struct {
 	const struct record_kind *kind;
 	void (*make)(struct call *call, const struct life *life);
@@ -309,6 +327,8 @@ static const struct {
 	{ &kept_answer_kind, make_kept_answer },
 	{ &kept_usage_kind, make_kept_usage },
 	{ &backend_healths_kind, make_health },
+	{ &place_kind, make_place },
+	{ &backend_load_kind, make_load },
 	{ &garbage_kind, make_garbage },
 	{ &recorder_kind, make_recorder },
 	{ &work_kind, make_work },
