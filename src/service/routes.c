@@ -330,7 +330,7 @@ const struct route routes[] = {
 	  DOC("Lists rooms, newest first, with only the fields needed for a list.") },
 	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom", NEEDS(ROOMS_READ),
 	  ANSWER(room_shape), ETAG,
-	  LOADS(SHOWN(room)), MAY_READ(READ_BY_ID(kind_place)), TRIPS(1, 4),
+	  LOADS(SHOWN(room)), TRIPS(1, 5),
 	  DOC("Returns a room.") },
 	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom",
 	  NEEDS(ROOMS_WRITE), IN_BULK,
@@ -447,7 +447,7 @@ const struct route routes[] = {
 		    "the person or the code is banned, it is for another user, consent to recording is needed, the room or "
 		    "the role is full, "
 		    "somebody has to let people in, or did not let this person in."),
-	  MAY_READ(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 8),
+	  MAY_READ(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 9),
 	  DOC("Exchanges a room code for a join token.") },
 	{ METHOD_POST,   "/v2/livekit/{code}", ROUTE_READ_FIRST, join_livekit, "joinLivekit",
 	  WHOLE(livekit_join_shape), QUERY(livekit_query), LIVEKIT_BODY, ANSWER(livekit_join_answer_shape), CREATES, OPEN_TO_ALL, LIMITED,
@@ -567,7 +567,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/active-rooms/{room_id}", ROUTE_READ, active_rooms_get, "getActiveRoom",
 	  NEEDS(LIVE_READ), ANSWER(active_room_shape), FROM_INSIDE,
 	  FORBIDDEN(NOT_INSIDE), TOO_MANY(VIEWS),
-	  LOADS(VIEW(LIVE_SEES_ROOM)), MAY_READ(READ_BY_ID(kind_place)), TRIPS(1, 7),
+	  LOADS(VIEW(LIVE_SEES_ROOM)), TRIPS(1, 8),
 	  DOC("Returns a room in session.") },
 	{ METHOD_GET,    "/v2/active-rooms/{room_id}/me", ROUTE_READ, active_rooms_me, "getMe",
 	  NEEDS(LIVE_READ), ANSWER(me_shape), FROM_INSIDE,

@@ -17,6 +17,7 @@ struct room_record {
 	uint64_t etag; /* of the room alone; clients see room_etag */
 	bool is_enabled;
 	bool follows_template; /* recording_source_template */
+	bool was_placed; /* it has had a place (place_record.h): only then is there one to read */
 	int64_t opens_at, closes_at; /* seconds; INT64_MIN and INT64_MAX if not set */
 	struct slice name; /* in the client's spelling */
 	struct slice title; /* empty if it has none */

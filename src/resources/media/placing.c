@@ -108,6 +108,8 @@ bool placing_shown(struct call *call, const struct room_record *room,
 	bool has_media;
 
 	*name = (struct slice){ NULL, 0 };
+	if (!room->was_placed)
+		return true;
 	if (!place_load(call, &room->id, STORE_TO_SHOW, &placing.place, fault))
 		return false;
 	if (placing.place.stored.value.data == NULL)
@@ -159,6 +161,24 @@ bool placing_decide(struct call *call, struct placing *placing, const struct pla
 	if (placing->backend == NULL)
 		placing->backend = wish->made_at;
 	return true;
+}
+
+/* Stores the place. The record of the room says that it has had one. */
+static bool store_place(struct call *call, const struct place *place, struct fault *fault)
+{
+	const bool is_new = place->stored.value.data == NULL;
+	struct room_record room = { .was_placed = true };
+	bool is_there = false;
+
+	if (!record_put(&place_table, call->transaction, place, fault) ||
+	    (is_new && !room_find(call, &place->stored.id, STORE_TO_SHOW, &room, &is_there, fault)))
+		return false;
+	if (!is_there || room.was_placed)
+		return true;
+	if (!room_find(call, &place->stored.id, STORE_TO_CHANGE, &room, &is_there, fault))
+		return false;
+	room.was_placed = true;
+	return !is_there || room_put(call, &room, fault);
 }
 
 /* Returns true if the place has to be stored for a token that ends then. */
@@ -214,7 +234,7 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 				    placing->backend, MOVE_DOWN, fault);
 	if (placing->is_chosen && !call->validates_only)
 		placements_add(call, &backend, &placing->room);
-	return record_put(&place_table, call->transaction, place, fault);
+	return store_place(call, place, fault);
 }
 
 /* ---- where it is to be ---- */
@@ -391,6 +411,5 @@ bool placing_move(struct call *call, const struct media *media, const struct roo
 	call->run.moved_drained += !is_down;
 	audit_note(call, "room.moved", &data);
 	placements_add(call, &to->id, &room->id);
-	return live_note_move(call, &room->id, &to->id, fault) &&
-	       record_put(&place_table, call->transaction, place, fault);
+	return live_note_move(call, &room->id, &to->id, fault) && store_place(call, place, fault);
 }

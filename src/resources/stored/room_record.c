@@ -43,11 +43,13 @@ static const struct member room_members[] = {
 	  AT(struct room_record, closes_at) },
 	{ "title", AS_TEXT(0, TITLE_MOST), SINCE(2), MARKED(MEMBER_DERIVED),
 	  AT(struct room_record, title) },
+	{ "was_placed", AS_BOOLEAN, SINCE(3), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, was_placed) },
 	{ "document", AS_JSON(PIECE_MOST), IN_A_DUMP_ALONE, AT(struct room_record, document) },
 };
 const struct record_table room_table = {
 	RECORD(struct room_record, room_members, 4, &kind_room),
-	VERSION(2),
+	VERSION(3),
 };
 
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault)

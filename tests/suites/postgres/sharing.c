@@ -509,6 +509,70 @@ START_TEST(a_name_is_given_once)
 }
 END_TEST
 
+/* ---- places of rooms ---- */
+
+#define IN_POOL(name, is_default) \
+	"{\"name\":\"" name \
+	"\",\"type\":\"janus\",\"url\":\"ws://h\",\"pool\":\"p\",\"default\":" is_default \
+	",\"config\":{\"secret\":\"s\"}}"
+#define COMERS 4
+#define PLACED_ROOMS 10
+
+struct comer {
+	const struct world *responder;
+	pthread_t thread;
+	struct arena *arena;
+	const char *body;
+	struct reply reply;
+};
+
+static void *come(void *context)
+{
+	struct comer *comer = context;
+
+	comer->reply = world_ask(comer->responder, comer->arena, &account, METHOD_POST, "/v2/token",
+				 comer->body);
+	return NULL;
+}
+
+START_TEST(a_room_is_placed_once)
+{
+	struct comer comers[COMERS];
+	struct reply reply;
+
+	(void)make(&one, "/v2/backends", IN_POOL("a", "true"));
+	(void)make(&one, "/v2/backends", IN_POOL("b", "false"));
+	(void)make(&one, "/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
+	for (int n = 0; n < PLACED_ROOMS; n++) {
+		const char *room = make(&one, "/v2/rooms", "{}");
+		const char *path = arena_text(kept, "/v2/room-codes/room/%s/role/host", room);
+		const char *code, *place;
+
+		reply = ask(&one, METHOD_POST, path, "{}");
+		code = member_of(&reply, "code");
+		for (int i = 0; i < COMERS; i++) {
+			comers[i] = (struct comer){ .responder = i % 2 == 0 ? &one : &two,
+						    .arena = arena_open(),
+						    .body = arena_text(kept, "{\"code\":\"%s\"}",
+								       code) };
+			ck_assert_int_eq(pthread_create(&comers[i].thread, NULL, come, &comers[i]),
+					 0);
+		}
+		for (int i = 0; i < COMERS; i++)
+			ck_assert_int_eq(pthread_join(comers[i].thread, NULL), 0);
+		reply = ask(&two, METHOD_GET, arena_text(kept, "/v2/rooms/%s", room), NULL);
+		place = arena_text(kept, "\"join\":{\"backend\":\"%s\"",
+				   member_of(&reply, "backend"));
+		for (int i = 0; i < COMERS; i++) {
+			ck_assert_int_eq(comers[i].reply.status, 200);
+			ck_assert_msg(strstr(comers[i].reply.text, place) != NULL, "%s: %s", place,
+				      comers[i].reply.text);
+			arena_close(comers[i].arena);
+		}
+	}
+}
+END_TEST
+
 /* ---- codes of other accounts ---- */
 
 #define ASKED_MOST 20
@@ -597,6 +661,7 @@ void add_sharing(TCase *calls)
 	tcase_add_test(calls, a_token_is_checked_against_the_current_accounts_or_not_at_all);
 	tcase_add_test(calls, a_change_of_the_accounts_reports_a_concurrent_one);
 	tcase_add_test(calls, a_name_is_given_once);
+	tcase_add_test(calls, a_room_is_placed_once);
 	tcase_add_loop_test(calls, waiting_writes_leave_connections_to_others, 0, ROWS(crowds));
 	tcase_add_loop_test(calls, waiting_writes_have_half_of_the_connections, 0, 2);
 	tcase_add_test(calls, a_bulk_conflict_is_not_reported_as_a_full_disk);
