@@ -187,7 +187,11 @@ static void come_inside(bool has_entry)
 	};
 	const struct report report = {
 		.type = REPORT_JOINED,
-		.room = { .name = slice_of(room_written), .id = SLICE("RM_1"), .created = 1 },
+		.room = {
+			.name = slice_of(room_written),
+			.id = slice_of(arena_text(stand.arena, "RM_%zu", place_now())),
+			.created = place_now() == first_place ? 1 : 2,
+		},
 		.person = person,
 		.time = world_now(&stand),
 	};
@@ -367,6 +371,9 @@ static const struct {
 	{ "a code does not count", "in 1, cut A, come A, at A, asked 1" },
 	{ "who is still at the former server does not count",
 	  "in 3, cut A, fail 0, fail 1, at B, cut B, up A, note A, pass 61, fail 2, at A" },
+	{ "who has come to the new server counts",
+	  "in 3, cut A, fail 0, fail 1, at B, in 3, cut B, up A, note A, pass 61, fail 0, fail 3, "
+	  "at B, fail 4, at A" },
 };
 
 static size_t place_of(char letter)
@@ -662,7 +669,21 @@ START_TEST(a_room_goes_to_the_best_of_the_others)
 END_TEST
 
 /* All ways to come in move a room in which nobody is. */
-static const char *const ways[] = { "token", "join", "livekit" };
+static const char *const ways[] = { "token", "join", "livekit", "ticket" };
+
+/* Lets in somebody who has waited. Returns the path of the ticket. */
+static const char *admitted_ticket(void)
+{
+	const char *knock, *door;
+
+	(void)ask(200, METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code_text),
+		  "{\"admission\":\"ask\"}");
+	knock = ask(202, METHOD_POST, "/v2/token",
+		    arena_text(stand.arena, "{\"code\":\"%s\",\"wait\":true}", code_text));
+	door = arena_text(stand.arena, "/v2/active-rooms/%s/tickets", room_written);
+	(void)ask(200, METHOD_POST, door, "{\"admit\":\"all\"}");
+	return arena_text(stand.arena, "/v2/tickets/%s", text_at(parsed(knock), "ticket"));
+}
 
 START_TEST(whoever_comes_first_moves_an_empty_room)
 {
@@ -673,6 +694,9 @@ START_TEST(whoever_comes_first_moves_an_empty_room)
 		ck_assert_uint_eq(server_of(exchange_with(200, NULL)), 1 - first_place);
 	else if (strcmp(ways[_i], "join") == 0)
 		ck_assert_uint_eq(server_of(join_as(200, 0, NULL)), 1 - first_place);
+	else if (strcmp(ways[_i], "ticket") == 0)
+		ck_assert_uint_eq(server_of(ask(200, METHOD_GET, admitted_ticket(), NULL)),
+				  1 - first_place);
 	else
 		(void)ask(201, METHOD_POST, arena_text(stand.arena, "/v2/livekit/%s", code_text),
 			  "{\"failed\":5}");
