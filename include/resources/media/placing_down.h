@@ -31,8 +31,7 @@
 
 /* Somebody who comes to a room; borrowed, as long as the placing is used. */
 struct leave_request {
-	const struct room_record *room;
-	const struct template_record *template;
+	const struct place_wish *wish;
 	struct slice failed; /* the name of a media server that cannot be reached, or empty */
 	struct slice entry; /* of the person's join token; empty if there is none */
 };

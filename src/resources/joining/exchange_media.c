@@ -57,20 +57,14 @@ bool exchange_find_place(struct call *call, struct exchange *exchange, struct fa
 	struct entrant *entrant = &exchange->entrant;
 	struct placing *placing = entrant->placing;
 	struct place_wish wish = { .room = entrant->room, .template = entrant->template };
+	const struct leave_request leave = {
+		.wish = &wish,
+		.failed = call_text(call, "failed"),
+		.entry = entrant->entry,
+	};
 	const struct backend *asked = NULL;
 
 	if (placing == NULL || media_admits_nobody(entrant_role(entrant)))
-		return true;
-	if (placing->backend != NULL && !placing_leave(call, placing,
-						       &(struct leave_request){
-							       .room = entrant->room,
-							       .template = entrant->template,
-							       .failed = call_text(call, "failed"),
-							       .entry = entrant->entry,
-						       },
-						       &exchange->is_waiting, fault))
-		return false;
-	if (exchange->is_waiting || call->run.wants_write)
 		return true;
 	if (call->asking != NULL && !call->asking->is_question)
 		asked = media_backend(entrant->media, &call->asking->backend);
@@ -78,6 +72,11 @@ bool exchange_find_place(struct call *call, struct exchange *exchange, struct fa
 		wish.made_at = asked;
 		wish.is_refused = call->asking->step == 0 && has_refused(call, asked);
 	}
+	if (placing->backend != NULL &&
+	    !placing_leave(call, placing, &leave, &exchange->is_waiting, fault))
+		return false;
+	if (exchange->is_waiting || call->run.wants_write)
+		return true;
 	if (!placing_decide(call, placing, &wish, fault))
 		return false;
 	if (placing->backend != NULL)
@@ -137,7 +136,7 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 	if (!call_can_ask(call, fault))
 		return false;
 	asking = call_ask(call, &room.backend, 1);
-	asking->step = asking != call->asking;
+	asking->step = asking != call->asking && !call->asking->is_question;
 	asking->began = call->now;
 	server_make_room(call->arena, &server, call->now / 1000,
 			 id_as_text(call->arena, &room.room),

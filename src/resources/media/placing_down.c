@@ -196,29 +196,35 @@ static bool people_agree(struct call *call, const struct placing *placing, bool 
 /* ---- the judgement ---- */
 
 /* Chooses another server that is up. A later round of the call, which has had the room made there,
- * stays with the choice. */
+ * stays with the choice; if that one refused, there may be a third one. */
 static bool choose_other(struct call *call, const struct placing *placing,
-			 const struct leave_request *leave, const struct backend **other,
+			 const struct place_wish *wish, const struct backend **other,
 			 struct fault *fault)
 {
-	const struct place_request request = {
+	const struct backend *made_at = wish->made_at;
+	const bool was_chosen = made_at != NULL && made_at != placing->backend;
+	struct id not_at[2] = { placing->backend->id };
+	struct place_request request = {
 		.media = placing->media,
 		.pool = placing->pool,
 		.room = placing->room,
-		.region = placing_region(call, leave->room, leave->template),
-		.not_at = &placing->backend->id,
+		.not_at = not_at,
 		.not_count = 1,
 		.must_be_up = true,
 		.may_drain = true,
 	};
-	const struct asking *asking = call->asking;
 
 	*other = NULL;
-	if (asking != NULL && asking->is_done && !asking->is_question)
-		*other = media_backend(placing->media, &asking->backend);
-	if (*other != placing->backend && backend_is_in(*other, placing->pool))
-		return true;
-	return placing_choose(call, &request, other, fault);
+	if (!was_chosen || wish->is_refused) {
+		if (was_chosen)
+			not_at[request.not_count++] = made_at->id;
+		request.region = placing_region(call, wish->room, wish->template);
+		if (!placing_choose(call, &request, other, fault))
+			return false;
+	}
+	if (*other == NULL && was_chosen)
+		*other = made_at;
+	return true;
 }
 
 bool placing_leave(struct call *call, struct placing *placing, const struct leave_request *request,
@@ -283,11 +289,11 @@ bool placing_leave(struct call *call, struct placing *placing, const struct leav
 		return true;
 	if (!people_agree(call, placing, &agree, fault) || !(agree || is_down_long))
 		return fault->kind == FAULT_NONE;
-	if (!choose_other(call, placing, request, &other, fault))
+	if (!choose_other(call, placing, request->wish, &other, fault))
 		return false;
 	if (other == NULL)
 		return true;
-	placing->leaving = request->room;
+	placing->leaving = request->wish->room;
 	placing->former = at;
 	placing->backend = other;
 	return true;
