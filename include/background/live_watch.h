@@ -57,12 +57,14 @@ struct live_figures {
 	uint64_t backends_up, backends_down; /* 0 unless this process surveys them */
 };
 void live_watch_figures(struct live_watch *watch, struct live_figures *figures);
-/* What was counted last of each media server of a pool, if this process counts (live_places.h); two
- * accounts may use a name. The array and its names are in the arena. */
+/* What was counted last of each media server of a pool, if this process counts (live_places.h), in
+ * the order of the names; those of several accounts with one name together. The array and its names
+ * are in the arena. */
 struct backend_figures {
 	struct slice name;
 	uint64_t rooms, people;
-	bool lacks_reserve; /* one of each pool in which no other server could take rooms */
+	/* 1 for one of each pool in which no other server could take rooms. */
+	uint64_t lacks_reserve;
 };
 struct backend_figures *live_watch_backends(struct live_watch *watch, struct arena *arena,
 					    size_t *n);

@@ -433,15 +433,23 @@ void live_watch_figures(struct live_watch *watch, struct live_figures *figures)
 	pthread_mutex_unlock(&watch->lock);
 }
 
+static int compare_names(const void *first, const void *second)
+{
+	const struct backend_figures *a = first, *b = second;
+
+	return slice_compare(a->name, b->name);
+}
+
 struct backend_figures *live_watch_backends(struct live_watch *watch, struct arena *arena,
 					    size_t *n)
 {
 	struct backend_figures *figures;
+	size_t count, kept = 0;
 
 	pthread_mutex_lock(&watch->lock);
-	*n = watch->load_count;
-	figures = arena_alloc(arena, (*n + 1) * sizeof *figures);
-	for (size_t i = 0; i < *n; i++) {
+	count = watch->load_count;
+	figures = arena_alloc(arena, (count + 1) * sizeof *figures);
+	for (size_t i = 0; i < count; i++) {
 		const struct shown_load *load = &watch->loads[i];
 
 		figures[i] = (struct backend_figures){
@@ -452,5 +460,16 @@ struct backend_figures *live_watch_backends(struct live_watch *watch, struct are
 		};
 	}
 	pthread_mutex_unlock(&watch->lock);
+	qsort(figures, count, sizeof *figures, compare_names);
+	for (size_t i = 0; i < count; i++) {
+		if (kept > 0 && slice_equal(figures[kept - 1].name, figures[i].name)) {
+			figures[kept - 1].rooms += figures[i].rooms;
+			figures[kept - 1].people += figures[i].people;
+			figures[kept - 1].lacks_reserve += figures[i].lacks_reserve;
+		} else {
+			figures[kept++] = figures[i];
+		}
+	}
+	*n = kept;
 	return figures;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accounts/accounts.h"
+#include "background/live_watch.h"
 #include "base/text.h"
 #include "kit.h"
 #include "suite.h"
@@ -266,6 +268,50 @@ START_TEST(rooms_and_people_are_counted)
 }
 END_TEST
 
+/* Waits until this process shows so many media servers, whose first one has these rooms, and so many
+ * pools without a reserve. */
+static void await_shown(size_t servers, uint64_t rooms, uint64_t lacking)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const struct backend_figures *shown;
+	uint64_t lack;
+	size_t n;
+
+	do {
+		ck_assert_msg(clock_monotonic() < end, "%zu servers", servers);
+		(void)poll(NULL, 0, 20);
+		shown = live_watch_backends(watch, stand.arena, &n);
+		lack = 0;
+		for (size_t i = 0; i < n; i++)
+			lack += shown[i].lacks_reserve;
+	} while (n != servers || shown[0].rooms != rooms || lack != lacking);
+	ck_assert(slice_equal(shown[0].name, SLICE("s1")));
+	ck_assert(slice_equal(shown[n - 1].name, slice_of(arena_text(stand.arena, "s%zu", n))));
+}
+
+/* Two accounts may use a name, which a metric has once. A pool of one has no reserve to lose. */
+START_TEST(metrics_have_each_name_once)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct account other;
+
+	set_up_pool(2);
+	start_watch();
+	await_shown(2, 1, 0);
+	drain(1);
+	await_shown(2, 1, 1);
+	ck_assert(accounts_add(stand.directory, &clock_system, "other", &other, &fault));
+	bearer = world_bearer(&stand, stand.arena, &other).data + strlen("Bearer ");
+	(void)ask(200, METHOD_POST, "/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
+	add_server(0);
+	(void)add_room();
+	(void)add_room();
+	await_shown(2, 3, 1);
+	add_server(2);
+	await_shown(3, 3, 1);
+}
+END_TEST
+
 /* ---- moving ---- */
 
 START_TEST(people_follow_a_room_that_is_moved)
@@ -447,6 +493,7 @@ END_TEST
 void add_pools(TCase *pools)
 {
 	tcase_add_test(pools, rooms_and_people_are_counted);
+	tcase_add_test(pools, metrics_have_each_name_once);
 	tcase_add_test(pools, people_follow_a_room_that_is_moved);
 	tcase_add_test(pools, a_room_that_was_moved_is_ended_where_it_was);
 	tcase_add_test(pools, a_room_elsewhere_is_ended);
