@@ -110,10 +110,12 @@ struct store_form_kept {
 
 /* Returns the number of the program's form; form: NULL for tests, which have none. */
 unsigned store_form_number(const struct store_form *form);
+/* The sentence about data of a newer version. what: the data, "the data in DIR/store". */
+bool store_form_newer(const char *what, struct fault *fault);
 /* Returns false, with one of the sentences, if this program cannot read data with this form, not
- * even after an upgrade. what: the data, "the data in DIR/store". *is_earlier: the form of this
- * program must replace it; *is_to_be_upgraded: after the records were converted. form: NULL for
- * tests, which accept any. */
+ * even after an upgrade. *is_earlier: the form of this program must replace it; *is_to_be_upgraded:
+ * after the records were converted. form: NULL for tests, and for those who do not read records;
+ * they accept any. */
 bool store_form_check(const struct store_form *form, const struct store_form_kept *kept,
 		      const char *what, bool *is_earlier, bool *is_to_be_upgraded,
 		      struct fault *fault);

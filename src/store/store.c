@@ -24,7 +24,7 @@ static bool refuse_unreleased(const char *what, struct fault *fault)
 		"%s was written by an unreleased version of Anteroom; dump with that one", what);
 }
 
-static bool refuse_newer(const char *what, struct fault *fault)
+bool store_form_newer(const char *what, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 			   "%s was written by a newer version of Anteroom", what);
@@ -37,10 +37,10 @@ bool store_form_check(const struct store_form *form, const struct store_form_kep
 	*is_earlier = *is_to_be_upgraded = false;
 	if (kept->number < STORE_FORM_FIRST)
 		return refuse_unreleased(what, fault);
-	if (kept->number > store_form_number(form))
-		return refuse_newer(what, fault);
 	if (form == NULL)
 		return true;
+	if (kept->number > form->number())
+		return store_form_newer(what, fault);
 	*is_to_be_upgraded = kept->number < form->number();
 	switch (form->compare(kept->number, kept->text)) {
 	case STORE_FORM_SAME:
@@ -49,7 +49,7 @@ bool store_form_check(const struct store_form *form, const struct store_form_kep
 		*is_earlier = true;
 		return true;
 	case STORE_FORM_NEWER:
-		return refuse_newer(what, fault);
+		return store_form_newer(what, fault);
 	case STORE_FORM_OTHER:
 		break;
 	}

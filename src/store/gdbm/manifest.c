@@ -57,6 +57,7 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 			   unsigned most_number, struct manifest *manifest, struct fault *fault)
 {
 	size_t n, form_size, files_size;
+	char what[PATH_MAX + 16];
 	bool ignored;
 
 	if (size < NUMBER_END || memcmp(bytes, MAGIC, 8) != 0)
@@ -65,6 +66,9 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	/* Then what follows may have another format. */
 	manifest->is_refused = manifest->form_number < STORE_FORM_FIRST ||
 			       manifest->form_number > most_number;
+	snprintf(what, sizeof what, "the data in %s", directory);
+	if (manifest->is_refused && manifest->form_number > most_number)
+		return store_form_newer(what, fault);
 	if (manifest->is_refused)
 		return manifest_accept(manifest, directory, NULL, &ignored, fault);
 	if (size < HEAD + TAIL)

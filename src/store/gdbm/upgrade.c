@@ -26,6 +26,7 @@ struct store_gdbm_upgrade {
 	const struct store_form *form;
 	int lock;
 	struct store *store; /* in the second directory */
+	bool is_staged; /* the second directory is there, and not yet exchanged */
 };
 
 static bool set_names(const char *directory, struct names *names, struct fault *fault)
@@ -132,6 +133,7 @@ bool store_gdbm_upgrade_begin(const char *directory, unsigned wait, bool (*gives
 						: remove_store(names->staged, fault));
 	}
 	options.directory = names->staged;
+	begun->is_staged = true;
 	if (!remove_store(names->staged, fault) ||
 	    !store_gdbm_link(directory, names->staged, fault) ||
 	    !store_gdbm_open(&options, &begun->store, fault))
@@ -186,15 +188,21 @@ bool store_gdbm_upgrade_finish(struct store_gdbm_upgrade *upgrade, struct fault 
 
 	store_close(upgrade->store);
 	upgrade->store = NULL;
+	upgrade->is_staged = false;
 	return (backup == 0 || store_gdbm_note_backup(names->staged, NULL, backup, fault)) &&
 	       set_form(upgrade, fault) && exchange(names, fault);
 }
 
 void store_gdbm_upgrade_end(struct store_gdbm_upgrade *upgrade)
 {
+	struct fault ignored = FAULT_INITIAL;
+
 	if (upgrade == NULL)
 		return;
 	store_close(upgrade->store);
+	/* It was given up; what a full disk has kept from being removed, the next one removes. */
+	if (upgrade->is_staged)
+		(void)remove_store(upgrade->names.staged, &ignored);
 	if (upgrade->lock >= 0)
 		close(upgrade->lock);
 	free(upgrade);

@@ -541,6 +541,9 @@ START_TEST(an_upgrade_is_refused_in_a_sentence)
 	store_close(store);
 	after = list_store(path, &record_form);
 	expect_same(&before, &after);
+	/* Nothing is left of what was given up. */
+	if (!drivers[_i].is_database)
+		ck_assert_int_ne(access(arena_text(past_arena, "%s/store.upgrade", path), F_OK), 0);
 	arena_close(before.arena);
 	arena_close(after.arena);
 	remove_stored(path);
@@ -702,6 +705,54 @@ START_TEST(an_upgrade_that_is_killed_loses_nothing)
 }
 END_TEST
 
+/* What a process that was killed may leave, with the names of the moment. */
+static const struct {
+	const char *from[2], *to[2];
+	bool is_refused;
+} moments[] = {
+	/* The names were exchanged, and the earlier store is not called so yet. */
+	{ { "store.former" }, { "store.upgrade" }, false },
+	/* A file system that cannot exchange names: the earlier store has its new name, and the
+	 * upgraded one has not. */
+	{ { "store" }, { "store.upgrade" }, false },
+	/* No store, for another reason: half of an upgrade is not one. */
+	{ { "store", "store.former" }, { "elsewhere", "store.upgrade" }, true },
+};
+
+START_TEST(what_a_killed_upgrade_left_is_finished)
+{
+	struct arena *arena = arena_open();
+	struct upgrade_outcome outcome;
+	struct listing before, after;
+	struct fault why;
+	char *path;
+	bool is_done;
+
+	set_up_past();
+	path = stored_in_directory();
+	before = list_store(path, &record_form);
+	upgrade_whole(path, &now, &form_now, true);
+	for (size_t i = 0; i < 2 && moments[_i].from[i] != NULL; i++)
+		ck_assert_int_eq(rename(arena_text(arena, "%s/%s", path, moments[_i].from[i]),
+					arena_text(arena, "%s/%s", path, moments[_i].to[i])),
+				 0);
+	is_done = upgrade_to(path, &now, &form_now, &outcome, &why);
+	ck_assert_int_eq(access(arena_text(arena, "%s/store", path), F_OK) == 0,
+			 !moments[_i].is_refused);
+	ck_assert_int_eq(is_done, !moments[_i].is_refused);
+	if (is_done) {
+		after = list_store(path, &form_now);
+		expect_same(&before, &after);
+		arena_close(after.arena);
+		ck_assert_int_eq(access(arena_text(arena, "%s/store.former", path), F_OK), 0);
+		ck_assert_int_ne(access(arena_text(arena, "%s/store.upgrade", path), F_OK), 0);
+	}
+	arena_close(before.arena);
+	arena_close(arena);
+	remove_stored(path);
+}
+END_TEST
+
 /* ---- dumps ---- */
 
 static json_t *rename_member(json_t *object, const char *from, const char *to)
@@ -829,5 +880,6 @@ void add_upgrades(TCase *upgrades)
 	tcase_add_loop_test(upgrades, an_upgrade_is_refused_in_a_sentence, 0, ROWS(drivers));
 	tcase_add_test(upgrades, an_earlier_program_cannot_write_to_an_upgraded_database);
 	tcase_add_loop_test(upgrades, an_upgrade_that_is_killed_loses_nothing, 0, ROWS(drivers));
+	tcase_add_loop_test(upgrades, what_a_killed_upgrade_left_is_finished, 0, ROWS(moments));
 	tcase_add_test(upgrades, a_dump_of_the_past_is_loaded);
 }
