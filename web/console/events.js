@@ -397,8 +397,6 @@ const WORDS = {
 	"ban.created": (data) => `Banned from ${banned_from(data)}${quoted(data.reason)}`,
 	"ban.updated": (data) => `Ban from ${banned_from(data)} changed${quoted(data.reason)}`,
 	"ban.deleted": (data) => `No longer banned from ${banned_from(data)}`,
-	"room.moved": (data) =>
-		`Moved from ${data.from} to ${data.to}${data.reason === "down" ? ", as it was down" : ""}`,
 	"backend.up": () => "Media server is up",
 	"backend.down": (data) => `Media server is down${data.message ? `: ${data.message}` : ""}`,
 };
