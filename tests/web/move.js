@@ -13,11 +13,13 @@ class Place {
 	/** The name of the media server. */
 	at = "studio";
 	status = 200;
+	/** Of a refusal. */
+	headers = {};
 	asked = [];
 	serve = async (page) => {
 		await page.route(JOIN, async (route) => {
 			this.asked.push(body_of(route.request()).failed ?? "");
-			if (this.status !== 200) return route.fulfill({ status: this.status, json: { code: this.status, message: "Room is full" } });
+			if (this.status !== 200) return route.fulfill({ status: this.status, headers: this.headers, json: { code: this.status, message: "Room is full" } });
 			const response = await route.fetch();
 			const data = await response.json();
 			data.join.backend = this.at;
@@ -212,6 +214,12 @@ export const lost_servers = (browser) =>
 		place.take();
 		await place.were(2);
 		ok("nor does a refusal", await page.isVisible(note("Connection lost. Reconnecting")));
+		place.headers = { "Retry-After": "60" };
+		place.status = 502;
+		await page.waitForTimeout(50);
+		place.take();
+		ok("that the server does not answer does not delay the next time", await place.were(3));
+		place.headers = {};
 		place.status = 200;
 		await page.evaluate(() => {
 			fake.packets = undefined;

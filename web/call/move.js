@@ -30,7 +30,7 @@ const PATIENCE = { move: 12000, lost: Infinity, first: 30000 };
 // most; how often a hand is raised again, and for how long.
 const EVERY = 250;
 const AFTER = 1000;
-const LONGEST = 6000;
+const LONGEST = 9000;
 const RAISE = 1000;
 const RAISED = 10000;
 const KINDS = /** @type {const} */ (["audio", "video", "screen"]);
@@ -81,7 +81,8 @@ async function find(call, why) {
 		} catch (error) {
 			if (error instanceof Refusal) {
 				if (why === "first" && error.status >= 400 && error.status < 500 && error.status !== 429) return false;
-				wait = error.retry_after * 1000;
+				// That the media server does not answer is why it is asked: the room moves once enough people say so.
+				if (error.status !== 502) wait = error.retry_after * 1000;
 			}
 		}
 		await pause(Math.max(wait, again - performance.now()));
@@ -207,7 +208,10 @@ function both(call, former, next, { join, before, source }) {
 		// What was turned off by somebody else.
 		for (const kind of KINDS) if (!next.is_on(kind) && former.is_on(kind)) former.turn(kind, false).catch(() => {});
 		const now = performance.now();
-		const waits = of_before().some(({ identity }) => !next.room.remoteParticipants.has(identity));
+		const waits = of_before().some(({ identity, camera, camera_on }) => {
+			const is_there = next.room.remoteParticipants.has(identity);
+			return !is_there || (camera && camera_on && !arrives(identity, source.Camera));
+		});
 		arrived = waits ? Infinity : Math.min(arrived, now);
 		if (now - begin >= LONGEST || now - arrived >= AFTER) leave();
 		else call.draw();
