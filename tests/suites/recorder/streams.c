@@ -485,7 +485,7 @@ END_TEST
  * not allow: it is given up like one that does not answer. */
 START_TEST(a_server_that_refuses_after_it_agreed_is_given_up)
 {
-	const struct rtmp_server nginx = start_nginx();
+	const struct side_server nginx = start_nginx();
 	char stream[512];
 
 	(void)snprintf(stream, sizeof stream,
@@ -502,7 +502,7 @@ START_TEST(a_server_that_refuses_after_it_agreed_is_given_up)
 	stand_in_want(&stand_in, "stop");
 	(void)stand_in_wait(&stand_in, "done", 1, 1);
 	recorder_signal(&recorder, SIGTERM);
-	stop_server(nginx.pid);
+	side_server_stop(nginx.pid);
 }
 END_TEST
 
