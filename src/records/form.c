@@ -232,8 +232,12 @@ static enum store_form_match compare_part(const struct form *form, struct slice 
 		return STORE_FORM_NEWER;
 	if (sum_rows(part, (size_t)count) != sum)
 		return STORE_FORM_OTHER;
+	/* Several rows that came with one version are all missing, or none. */
 	for (size_t i = (size_t)count; i < part->count; i++) {
-		if (!is_optional(part, i))
+		const bool is_later = count > 0 &&
+				      part->rows[i].since > part->rows[count - 1].since;
+
+		if (!is_later && !is_optional(part, i))
 			return STORE_FORM_OTHER;
 	}
 	return (size_t)count < part->count ? STORE_FORM_EARLIER : STORE_FORM_SAME;
