@@ -550,7 +550,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/backends/{backend_id}/move", ROUTE_WRITE, backends_move, "moveBackendRooms",
 	  NEEDS(BACKENDS_WRITE), NO_BODY, ACCEPTS, ANSWER(backend_move_shape),
 	  CONFLICT("The backend is not draining, or no other server of its pool is up."),
-	  LOADS(CHANGED(backend)), TRIPS(1, 5),
+	  LOADS(CHANGED(backend)), TRIPS(2, 5),
 	  DOC("Moves the rooms of a backend that is draining to others of its pool.") },
 
 	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_receive, "hearBackend",
