@@ -268,8 +268,8 @@ START_TEST(rooms_and_people_are_counted)
 }
 END_TEST
 
-/* Waits until this process shows so many media servers, whose first one has these rooms, and so many
- * pools without a reserve. */
+/* Waits until this process shows so many media servers, whose first one has these rooms, and so
+ * many pools without a reserve. */
 static void await_shown(size_t servers, uint64_t rooms, uint64_t lacking)
 {
 	const int64_t end = clock_monotonic() + 30000;
