@@ -362,10 +362,29 @@ static unsigned transaction_threads(const struct serve_options *options)
 	return options->threads + edge_deferring_threads(options->threads) + 4;
 }
 
+/* Milliseconds between two lines about an upgrade that is under way. */
+#define UPGRADE_LOG_EVERY 5000
+
+struct start_watch {
+	struct store_upgrade_watch watch;
+	int64_t next; /* clock_monotonic */
+};
+
+static void log_upgrade(struct store_upgrade_watch *watch, uint64_t done, uint64_t all)
+{
+	struct start_watch *start = (struct start_watch *)watch;
+
+	if (clock_monotonic() < start->next)
+		return;
+	start->next = clock_monotonic() + UPGRADE_LOG_EVERY;
+	log_event(LOG_LEVEL_NOTICE, "store_upgrading", "converted", LOG_NUMBER(done), "records",
+		  LOG_NUMBER(all), NULL);
+}
+
 /* Upgrades the data of an earlier version, if there is little of it. */
 static bool upgrade_at_start(const struct serve_options *options, struct fault *fault)
 {
-	struct store_upgrade_watch watch = { .progress = NULL };
+	struct start_watch watch = { .watch.progress = log_upgrade };
 	const struct upgrade_order order = {
 		.path = options->directory,
 		.upgrades = &record_upgrades,
@@ -373,7 +392,7 @@ static bool upgrade_at_start(const struct serve_options *options, struct fault *
 		.wait = options->waits ? WAIT_MOST : 0,
 		.gives_up = must_end,
 		.most = UPGRADE_AT_START,
-		.watch = &watch,
+		.watch = &watch.watch,
 	};
 	const int64_t began = clock_monotonic();
 	struct upgrade_outcome outcome;
