@@ -116,7 +116,7 @@ static const struct upgrade_row file_rows[] = { { UPGRADE_RENAMED("name", "path"
 static struct upgrade_kind back_kinds[] = {
 	{ .kind = &kind_session, .version = 3, UPGRADE_ROWS(back_session_rows) },
 	{ .kind = &kind_ban, UPGRADE_ROWS(back_ban_rows) },
-	{ .kind = &kind_live, .version = 3, UPGRADE_ROWS(back_live_rows) },
+	{ .kind = &kind_live, .version = 4, UPGRADE_ROWS(back_live_rows) },
 	{ .kind = &kind_peer, .version = 5, UPGRADE_ROWS(back_peer_rows) },
 	/* The rows of today (set_up_past). */
 	{ .kind = &kind_gone_file, .becomes = &kind_old_file, UPGRADE_ROWS(back_file_rows) },
@@ -124,7 +124,7 @@ static struct upgrade_kind back_kinds[] = {
 static struct upgrade_kind kinds[] = {
 	{ .kind = &kind_session, .version = 1, UPGRADE_ROWS(session_rows) },
 	{ .kind = &kind_ban, UPGRADE_ROWS(ban_rows) },
-	{ .kind = &kind_live, .version = 3, UPGRADE_ROWS(live_rows) },
+	{ .kind = &kind_live, .version = 4, UPGRADE_ROWS(live_rows) },
 	{ .kind = &kind_peer, .version = 5, UPGRADE_ROWS(peer_rows) },
 	{ .kind = &kind_note, UPGRADE_MEMBERS(note_members, 3), .line = "note" },
 	{ .kind = &kind_old_file, .becomes = &kind_gone_file, UPGRADE_ROWS(file_rows) },
