@@ -1,8 +1,9 @@
-// Pools of media servers in the console. What the service says of them is the test's: its own suites prove that.
+// Pools of media servers in the console: with what the test says of them, and with the service's own.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { make_stand } from "./live.js";
+import { start_livekit } from "./livekit.js";
 import { SIZES, accessible, body_of, group, new_page, ok, program, sign_in } from "./stand.js";
 
 const button = (name) => `button:has-text("${name}"):visible`;
@@ -46,7 +47,7 @@ class Pools {
 			await route.fulfill({ status: 202, json: { rooms: 3 } });
 		});
 		const room = (id) => ({ id, name: this.rooms[id][0], session: { id, created_at: "2026-11-23T09:00:00Z", peers: [] }, peer_count: this.rooms[id][1], roles: {}, seen_at: null });
-		await page.route(/\/v2\/active-rooms\?/, (route) => route.fulfill({ json: { limit: 100, data: Object.keys(this.rooms).map(room), last: "" } }));
+		await page.route(/\/v2\/sessions\?/, (route) => route.fulfill({ json: { limit: 100, data: Object.keys(this.rooms).map((id) => ({ id, room_id: id })), last: "" } }));
 		await page.route(/\/v2\/active-rooms\/[^/]+$/, (route) => {
 			const id = route.request().url().split("/").at(-1);
 			if (!this.rooms[id]) return route.continue();
@@ -157,6 +158,13 @@ export const pools_in_console = (browser) =>
 		await page.goto(`${page.url().split("/console")[0]}/console/rooms/${stand.room.id}`);
 		await page.waitForSelector(".page-head >> text=On media-2");
 		ok("a room's page says where it is", true);
+		await page.route(`**/v2/active-rooms/${stand.room.id}`, async (route) => {
+			const response = await route.fetch();
+			await route.fulfill({ response, json: { ...(await response.json()), backend: "media-1" } });
+		});
+		await stand.livekit.join(stand.room.id, "ann", { role: "host", shown: "Ann" });
+		await page.waitForSelector(".page-head >> text=On media-1");
+		ok("and where it is moved", true);
 		await leave(page);
 
 		for (const [size, options] of Object.entries(SIZES)) {
@@ -170,4 +178,54 @@ export const pools_in_console = (browser) =>
 			}
 		}
 		stand.livekit.stop();
+	});
+
+/** A room of a pool of the service, from its first join to another server. */
+export const pools_of_the_service = (browser) =>
+	group("pools of the service", async () => {
+		const stand = await make_stand("Pools of the service");
+		const servers = [await start_livekit(), await start_livekit()];
+		for (const [i, { url, key, secret }] of servers.entries()) {
+			const made = await stand.api("POST", "/v2/backends", { name: `live-${i}`, type: "livekit", url, pool: "munich", config: { api_key: key, api_secret: secret } });
+			servers[i].told.events_url = made.events_url;
+			await stand.api("POST", `/v2/backends/${made.id}/test`);
+		}
+		const { template_id, id } = stand.room;
+		await stand.api("PATCH", `/v2/templates/${template_id}/settings`, { backend: "munich" });
+		const { data } = await stand.api("POST", `/v2/room-codes/room/${id}`);
+		await stand.api("POST", "/v2/token", { code: data[0].code, name: "Nora" });
+		const where = async () => (await stand.api("GET", `/v2/rooms/${id}`)).backend;
+		const first = await where();
+		ok("the room is at one of two", ["live-0", "live-1"].includes(first), first);
+		const page = await new_page(browser);
+		await sign_in(page, "/console/media", stand.key, stand.secret);
+		await page.waitForSelector(`${row(first)} >> text=1 room, 0 people`);
+		const at = servers[Number(first.at(-1))];
+		await at.join(id, "nora", { role: "guest", shown: "Nora" });
+		await page.waitForSelector(`${row(first)} >> text=1 room, 1 person`);
+		ok("the console has it there", true);
+		await page.click(`${row(first)} ${button("Drain")}`);
+		await page.click(`${row(first)} ${button("Move rooms")}`);
+		await page.waitForSelector("dialog[open] >> text=1 room, 1 person inside.");
+		ok("and names the room", (await page.textContent("dialog[open] .moving")) === "physics1 person", await page.textContent("dialog[open] .moving"));
+		await page.click(`dialog[open] ${button("Move rooms")}`);
+		await page.waitForSelector(toast("Moving 1 room."));
+		await page.waitForSelector(`${row(first)} >> text=0 rooms`);
+		const told = () => at.messages.some((one) => one.includes('{"type":"move"}'));
+		while (!told()) await page.waitForTimeout(50);
+		ok("whoever is inside is told", true);
+		const second = await where();
+		ok("the room is moved", second !== first && ["live-0", "live-1"].includes(second), `${first} ${second}`);
+		await page.click(`${row(second)} ${button("Drain")}`);
+		await page.click(`${row(second)} ${button("Move rooms")}`);
+		await page.click(`dialog[open] ${button("Move rooms")}`);
+		await page.waitForSelector(toast("No other server"));
+		ok("without another server it stays", (await where()) === second);
+		await page.click(`${row(first)} ${button("Undo")}`);
+		await page.waitForSelector(`${row(first)} ${button("Drain")}`);
+		await page.click(`${row(first)} .row-link`);
+		await page.waitForSelector("[data-pointer='/pool'] input");
+		ok("the pool can be changed on the page of a server", (await page.inputValue("[data-pointer='/pool'] input")) === "munich");
+		await page.context().close();
+		for (const one of [stand.livekit, ...servers]) one.stop();
 	});

@@ -46,6 +46,7 @@ async function live_rooms() {
 	await live.scopes(browser);
 	await live.media_and_events(browser);
 	await pools.pools_in_console(browser);
+	await pools.pools_of_the_service(browser);
 	await live.views_in_all_sizes(browser);
 }
 

@@ -24,6 +24,7 @@ import { may } from "./session.js";
  */
 /**
  * @typedef {object} Active
+ * @property {string} [backend] where a room of a pool is
  * @property {{ id: string, created_at: string, peers: string[] }} session
  * @property {number} peer_count
  * @property {Record<string, number>} roles
@@ -113,8 +114,9 @@ const person_row = (acts, role_shown) => (/** @type {Peer} */ first) => {
  * @param {() => import("./acts.js").Room} room_now returns the room as it is now
  * @param {(name: string) => string} role_shown returns what people see of a role
  * @param {() => Promise<any>} locked called after the room was disabled here @param {AbortSignal} signal
+ * @param {(backend: string) => void} is_at gets the media server of a room of a pool each time that it is read
  */
-export async function inside_section(room_now, role_shown, locked, signal) {
+export async function inside_section(room_now, role_shown, locked, signal, is_at) {
 	const room = room_now();
 	const path = `/v2/active-rooms/${segment(room.id)}`;
 	/** @type {Map<string, Peer>} */
@@ -174,6 +176,7 @@ export async function inside_section(room_now, role_shown, locked, signal) {
 	}
 	async function refresh() {
 		const now = await read_room();
+		if (now?.backend) is_at(now.backend);
 		const ids = (now?.session.peers ?? []).slice(0, MOST);
 		if (now) {
 			try {

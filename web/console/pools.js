@@ -54,14 +54,14 @@ async function failures(signal) {
  * @param {Server} server @param {AbortSignal} signal @returns {Promise<{ name: string, people: number }[]>}
  */
 async function rooms_at({ name, load }, signal) {
-	if (!may("live:read") || load.rooms === 0) return [];
-	const rooms = (await all_of("/v2/active-rooms", {}, signal, LOOKED)).slice(0, LOOKED);
+	if (!may("live:read") || !may("sessions:read") || load.rooms === 0) return [];
+	const sessions = (await all_of("/v2/sessions", { active: true }, signal, LOOKED)).slice(0, LOOKED);
 	/** @type {{ name: string, people: number }[]} */
 	const found = [];
 	async function look() {
-		for (let room = rooms.shift(); room && found.length < load.rooms; room = rooms.shift()) {
+		for (let one = sessions.shift(); one && found.length < load.rooms; one = sessions.shift()) {
 			// It may have ended in between.
-			const now = await get(`/v2/active-rooms/${segment(room.id)}`, signal).catch(() => null);
+			const now = await get(`/v2/active-rooms/${segment(one.room_id)}`, signal).catch(() => null);
 			if (now?.backend === name) found.push({ name: shown_name(now), people: now.peer_count });
 		}
 	}

@@ -112,12 +112,14 @@ export async function room_page({ id = "" }, signal) {
 		codes.element.replaceWith(now.element);
 		codes = now;
 	}
+	/** Shows where a room of a pool is, which changes while it is shown. @param {string} backend */
+	const moved_to = (backend) => void (backend !== room.backend && take({ ...room, backend }));
 	let head = head_of(room, path, enable);
 	await read_roles();
 	const [first_codes, door, inside, no_call] = await Promise.all([
 		make_codes(),
 		may("tickets:write") ? door_section(id, role_shown, signal) : null,
-		may("live:read") ? inside_section(() => room, role_shown, renew, signal) : null,
+		may("live:read") ? inside_section(() => room, role_shown, renew, signal, moved_to) : null,
 		call_notice(room, signal),
 	]);
 	let codes = first_codes;
