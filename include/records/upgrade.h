@@ -78,6 +78,11 @@ struct upgrade_kind {
 	unsigned version; /* of the earlier table, lower than that of the later one */
 	const struct upgrade_row *rows;
 	size_t row_count;
+	/* Called when the rows are converted, for what no row can say alone, such as a text with
+	 * MEMBER_WHOLE and its parts, of which a dump has only the parts. Sets members of the later
+	 * record, whose table this is. Returns false if the record is damaged. NULL for nothing. */
+	bool (*finish)(const struct upgrade_source *source, const struct record_table *table,
+		       void *record);
 	/* A kind that is gone, or became another one: all of its rows, without places in a struct
 	 * (AT), how many are those of the key, and the name of its lines in a dump, or NULL. */
 	const struct member *members;

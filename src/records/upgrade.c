@@ -478,7 +478,11 @@ bool upgrade_record(const struct upgrade_path *path, struct arena *arena, const 
 		const struct upgrade_stage *stage = &path->stages[i];
 		void *to = i + 1 == path->stage_count ? record : arena_zero(arena, stage->to->size);
 
-		if (!convert_rows(stage, arena, stage->from, from, stage->to, to, "")) {
+		const struct upgrade_source source = { stage->from, from, arena };
+
+		if (!convert_rows(stage, arena, stage->from, from, stage->to, to, "") ||
+		    (stage->change->finish != NULL &&
+		     !stage->change->finish(&source, stage->to, to))) {
 			const struct store_record *stored =
 				(const void *)((const char *)earlier + path->first->stored);
 

@@ -71,6 +71,59 @@ static bool second_of_label(const struct upgrade_source *source, struct upgrade_
 	return true;
 }
 
+/* The text of a template began with a blank. A dump has only its parts. */
+static struct slice *whole_of(const struct record_table *table, void *record)
+{
+	for (size_t i = 0; i < table->member_count; i++) {
+		if ((table->members[i].flags & MEMBER_WHOLE) != 0)
+			return (struct slice *)((char *)record + table->members[i].offset);
+	}
+	return NULL;
+}
+
+/* Parts may be in the items of lists, too. */
+static void move_parts(const struct record_table *table, void *record, const char *from,
+		       const char *to)
+{
+	for (size_t i = 0; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+		struct slice *part = (struct slice *)((char *)record + member->offset);
+		const char *items;
+
+		if (member->kind == MEMBER_PART && part->size > 0)
+			part->data = to + (part->data - from);
+		for (size_t j = 0;
+		     member->items != NULL && j < record_items(member, record, &items); j++)
+			move_parts(member->items,
+				   (char *)(uintptr_t)items + j * member->items->size, from, to);
+	}
+}
+
+static bool add_blank(const struct upgrade_source *source, const struct record_table *table,
+		      void *record)
+{
+	struct slice *whole = whole_of(table, record);
+	const struct slice former = *whole;
+
+	if (former.size == 0)
+		return true;
+	*whole = slice_of(arena_text(source->arena, " %.*s", (int)former.size, former.data));
+	move_parts(table, record, former.data, whole->data + 1);
+	return true;
+}
+
+static bool remove_blank(const struct upgrade_source *source, const struct record_table *table,
+			 void *record)
+{
+	struct slice *whole = whole_of(table, record);
+
+	(void)source;
+	if (whole->size == 0)
+		return true;
+	*whole = (struct slice){ whole->data + 1, whole->size - 1 };
+	return whole->data[0] == '{';
+}
+
 /* clang-format off */
 #define COUNT_OF_ASSETS "asset_count", AS_NUMBER(8, 0, UNLIMITED), SINCE(3), HOLDS_END, MARKED(MEMBER_DERIVED)
 #define WAS_ENDED "was_ended", AS_BOOLEAN, SINCE(3), MARKED(MEMBER_ABSENT)
@@ -118,6 +171,7 @@ static struct upgrade_kind back_kinds[] = {
 	{ .kind = &kind_ban, UPGRADE_ROWS(back_ban_rows) },
 	{ .kind = &kind_live, .version = 4, UPGRADE_ROWS(back_live_rows) },
 	{ .kind = &kind_peer, .version = 5, UPGRADE_ROWS(back_peer_rows) },
+	{ .kind = &kind_template, .version = 2, .finish = add_blank },
 	/* The rows of today (set_up_past). */
 	{ .kind = &kind_gone_file, .becomes = &kind_old_file, UPGRADE_ROWS(back_file_rows) },
 };
@@ -126,6 +180,7 @@ static struct upgrade_kind kinds[] = {
 	{ .kind = &kind_ban, UPGRADE_ROWS(ban_rows) },
 	{ .kind = &kind_live, .version = 4, UPGRADE_ROWS(live_rows) },
 	{ .kind = &kind_peer, .version = 5, UPGRADE_ROWS(peer_rows) },
+	{ .kind = &kind_template, .version = 2, .finish = remove_blank },
 	{ .kind = &kind_note, UPGRADE_MEMBERS(note_members, 3), .line = "note" },
 	{ .kind = &kind_old_file, .becomes = &kind_gone_file, UPGRADE_ROWS(file_rows) },
 };
@@ -463,6 +518,8 @@ START_TEST(what_was_stored_is_brought_to_now)
 	between = list_store(path, &form_then);
 	ck_assert_uint_eq(between.count, before.count + 300);
 	ck_assert_uint_gt(count_with(&between, "8 "), 0);
+	/* The text of a template, behind its size. */
+	ck_assert_uint_gt(count_with(&between, "207b22"), 0);
 	ck_assert_uint_eq(count_with(&between, "C "), 0);
 	/* What they were before is of an earlier version, and of a newer one for today's. */
 	ck_assert(!upgrade_to(path, &record_upgrades, &record_form, &outcome, &why));
