@@ -362,15 +362,12 @@ bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
 	       move_codes(call, &change, fault) && room_put(call, room, fault);
 }
 
-bool rooms_get(struct call *call, struct fault *fault)
+/* Answers with the room, and where it is if it has a place. */
+static bool answer_placed(struct call *call, struct fault *fault)
 {
-	const uint64_t etag = room_etag(call->room, call->template);
 	struct buffer body = BUFFER_INITIAL(call->arena);
 	struct slice backend, text;
 
-	call_etag(call, etag);
-	if (call_not_modified(call, etag))
-		return true;
 	if (!placing_shown(call, call->room, call->template, &backend, fault))
 		return false;
 	if (backend.data == NULL)
@@ -381,6 +378,18 @@ bool rooms_get(struct call *call, struct fault *fault)
 	buffer_append_string(&body, backend);
 	buffer_append_byte(&body, '}');
 	return call_answer(call, buffer_slice(&body));
+}
+
+bool rooms_get(struct call *call, struct fault *fault)
+{
+	const uint64_t etag = room_etag(call->room, call->template);
+
+	call_etag(call, etag);
+	if (call_not_modified(call, etag))
+		return true;
+	return call->room->was_placed
+		       ? answer_placed(call, fault)
+		       : room_answer(call, call->room, call->template, (struct slice){ 0 });
 }
 
 bool rooms_delete(struct call *call, struct fault *fault)
