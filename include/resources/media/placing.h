@@ -81,9 +81,9 @@ struct placing {
 bool placing_find(struct call *call, const struct media *media, struct slice pool,
 		  const struct id *room, struct placing *placing, struct fault *fault);
 /* Finds the name of the backend where a room of a pool is, as it is shown: a slice without data if
- * it has no place, or if its template means no pool. Reads nothing of a room that was never placed;
- * else the place and, only if there is one, the template, if that is NULL, and the account's media
- * servers. */
+ * it has no place, or if its template means no pool. Reads nothing of a room that was never
+ * placed; else the place, the account's media servers, the template if that is NULL, and the room
+ * in session unless the place holds. */
 bool placing_shown(struct call *call, const struct room_record *room,
 		   const struct template_record *template, struct slice *name, struct fault *fault);
 /* Chooses a backend for a room that is nowhere. The call must then be writing: else it is run again

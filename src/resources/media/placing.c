@@ -110,11 +110,9 @@ bool placing_shown(struct call *call, const struct room_record *room,
 	*name = (struct slice){ NULL, 0 };
 	if (!room->was_placed)
 		return true;
-	if (!place_load(call, &room->id, STORE_TO_SHOW, &placing.place, fault))
-		return false;
-	if (placing.place.stored.value.data == NULL)
-		return true;
-	if (!media_find(call, STORE_TO_SHOW, &media, &has_media, fault) ||
+	/* The place of a room in session may be over, and its record gone. */
+	if (!place_load(call, &room->id, STORE_TO_SHOW, &placing.place, fault) ||
+	    !media_find(call, STORE_TO_SHOW, &media, &has_media, fault) ||
 	    (template == NULL && !template_load(call, &room->template_id, &loaded, fault)))
 		return false;
 	if (!has_media)
