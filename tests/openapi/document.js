@@ -59,6 +59,14 @@ function validator(schemas) {
 	return ajv;
 }
 
+// Returns the status of a request that is carried out: with 200, some only say that it would be.
+function success(responses) {
+	const only = JSON.stringify(responses["200"] ?? {}).includes(`"${PREFIX}Validation"`);
+	const statuses = only ? ["204", "201", "202"] : ["204", "201"];
+
+	return statuses.find((status) => responses[status]) ?? "200";
+}
+
 export class Document {
 	constructor(text) {
 		this.whole = JSON.parse(text);
@@ -175,7 +183,7 @@ export class Document {
 					query: parameters.filter((parameter) => parameter.in === "query"),
 					body: operation.requestBody?.content["application/json"].schema,
 					isOpen: operation.security?.length === 0,
-					success: ["204", "201"].find((status) => operation.responses[status]) ?? "200",
+					success: success(operation.responses),
 				});
 			}
 		}

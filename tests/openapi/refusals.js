@@ -324,6 +324,7 @@ async function proveBackends(proof, expect) {
 	await expect(409, "createBackend", {}, other);
 	await expect(409, "replaceBackend", place, other);
 	await expect(409, "patchBackend", place, { name: "other" });
+	await expect(409, "moveBackendRooms", place);
 	const janus = { name: "janus", type: "janus", url: "wss://example.org", config: { secret: "s" } };
 
 	await expect(501, "testBackend", {
