@@ -120,7 +120,7 @@ static bool begin_count(struct call *call, struct place_count *count, struct fau
 			.name = own_text(backend->name),
 			.pool = own_text(backend->pool),
 			.is_draining = backend->is_draining,
-			.is_emptied = backend->moves && backend->is_draining,
+			.is_emptied = backend->moved_by.size > 0 && backend->is_draining,
 			.moved = former == NULL ? 0 : former->moved,
 		};
 	}
@@ -279,7 +279,7 @@ static bool keep_count(struct call *call, const struct place_count *count, struc
 
 		if (backend != NULL && count->backends[i].is_emptied &&
 		    count->backends[i].rooms == 0)
-			backend->moves = false;
+			backend->moved_by = SLICE("");
 	}
 	return media_put(call, &media, fault);
 }
@@ -419,7 +419,7 @@ static bool move_room(struct call *call, const struct id *id, const struct id *f
 	    !room_find(call, id, STORE_TO_SHOW, &room, &is_there, fault))
 		return false;
 	from = media_backend(&media, from_id);
-	if (!is_there || from == NULL || !from->moves || !from->is_draining)
+	if (!is_there || from == NULL || from->moved_by.size == 0 || !from->is_draining)
 		return true;
 	if (!template_load(call, &room.template_id, &template, fault) ||
 	    !place_load(call, id, STORE_TO_CHANGE, &place, fault) ||
@@ -445,7 +445,7 @@ static bool move_room(struct call *call, const struct id *id, const struct id *f
 	if (place.until < call->now / 1000 + PLACE_LASTS_AFTER)
 		place.until = call->now / 1000 + PLACE_LASTS_AFTER;
 	return to == NULL ||
-	       placing_move(call, &media, &room, &place, from, to, MOVE_DRAINED, fault);
+	       placing_move(call, &room, &place, from, to, MOVE_DRAINED, fault);
 }
 
 /* Moves the rooms of a media server whose turn it is. */

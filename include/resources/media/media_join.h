@@ -33,9 +33,6 @@ struct admission {
 	struct slice jti, entry, consent, consent_text; /* see media/access.h */
 };
 
-/* Returns the backend that rooms of the template use, or NULL if there is none. */
-const struct backend *media_backend_of(const struct media *media,
-				       const struct template_record *template);
 /* Returns the agents that the template names for its rooms, as in struct access_guest. asked:
  * agents with agent_name, whose metadata and deployment take the place of the template's; or
  * NULL. */

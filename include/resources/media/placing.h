@@ -134,10 +134,11 @@ struct slice placing_region(struct call *call, const struct room_record *room,
 			    const struct template_record *template);
 
 /* Moves a room whose place was read to be changed, and may not be there: stores the new place and
- * notes room.moved. The watch finds the place, tells the people, and ends the room at the former
- * server. from: where the room is now. */
-bool placing_move(struct call *call, const struct media *media, const struct room_record *room,
-		  struct place *place, const struct backend *from, const struct backend *to,
-		  enum move_reason reason, struct fault *fault);
+ * notes room.moved, by the service or, if `from` is emptied, by who has that done. The watch finds
+ * the place, tells the people, and ends the room at the former server. from: where the room is
+ * now. */
+bool placing_move(struct call *call, const struct room_record *room, struct place *place,
+		  const struct backend *from, const struct backend *to, enum move_reason reason,
+		  struct fault *fault);
 
 #endif

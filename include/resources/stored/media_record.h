@@ -63,7 +63,9 @@ struct backend {
 	uint32_t weight; /* 0: never given, so WEIGHT_STANDARD */
 	enum backend_region region;
 	bool is_draining; /* it gets no new rooms */
-	bool moves; /* and its rooms are moved to others of its pool, some each second */
+	/* Who had its rooms moved to others of its pool, some each second, as the event log names
+	 * an actor; empty if they are not, or all have been. */
+	struct slice moved_by;
 };
 
 /* A pool is there as long as a backend names it. It has its own count of the templates that name

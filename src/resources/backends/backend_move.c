@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "records/kinds.h"
+#include "resources/audit.h"
 #include "resources/media/placing.h"
 #include "resources/stored/live_record.h"
 
@@ -92,8 +93,8 @@ bool backends_move(struct call *call, struct fault *fault)
 	free(here.ids);
 	if (!is_counted)
 		return false;
-	if (!backend->moves) {
-		backend->moves = true;
+	if (backend->moved_by.size == 0) {
+		backend->moved_by = audit_caller_text(call);
 		if (!media_put(call, call->media, fault))
 			return false;
 	}

@@ -243,7 +243,8 @@ static void backend_set(struct call *call, struct media *media, struct backend *
 			backend->region = i;
 	}
 	backend->is_draining = json_is_true(json_object_get(document, "draining"));
-	backend->moves = backend->moves && backend->is_draining;
+	if (!backend->is_draining)
+		backend->moved_by = SLICE("");
 
 	backend->is_default = json_is_true(json_object_get(document, "default"));
 	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {

@@ -9,13 +9,6 @@
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
-const struct backend *media_backend_of(const struct media *media,
-				       const struct template_record *template)
-{
-	return template->backend.data != NULL ? media_backend_named(media, template->backend)
-					      : media_default_backend(media);
-}
-
 /* ---- the role ---- */
 
 static json_t *nested_member(const json_t *document, const char *first, const char *second)

@@ -228,7 +228,7 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 	if (place->until < ends + PLACE_LASTS_AFTER)
 		place->until = ends + PLACE_LASTS_AFTER;
 	if (placing->leaving != NULL)
-		return placing_move(call, placing->media, placing->leaving, place, placing->former,
+		return placing_move(call, placing->leaving, place, placing->former,
 				    placing->backend, MOVE_DOWN, fault);
 	if (placing->is_chosen && !call->validates_only)
 		placements_add(call, &backend, &placing->room);
@@ -379,16 +379,16 @@ bool placing_choose(struct call *call, const struct place_request *request,
 
 /* ---- moving ---- */
 
-bool placing_move(struct call *call, const struct media *media, const struct room_record *room,
-		  struct place *place, const struct backend *from, const struct backend *to,
-		  enum move_reason reason, struct fault *fault)
+bool placing_move(struct call *call, const struct room_record *room, struct place *place,
+		  const struct backend *from, const struct backend *to, enum move_reason reason,
+		  struct fault *fault)
 {
 	const bool is_down = reason == MOVE_DOWN;
 	const struct audit_data data = {
 		.kind = "room",
 		.id = id_as_text(call->arena, &room->id),
 		.name = room->name,
-		.actor = is_down ? audit_service_text(call->arena) : SLICE(""),
+		.actor = is_down ? audit_service_text(call->arena) : from->moved_by,
 		.more = {
 			{ "from", from->name, false },
 			{ "to", to->name, false },
@@ -396,7 +396,6 @@ bool placing_move(struct call *call, const struct media *media, const struct roo
 		},
 	};
 
-	(void)media;
 	place->former = from->id;
 	place->backend = to->id;
 	place->since = call->now;

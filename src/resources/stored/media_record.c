@@ -10,6 +10,7 @@
 #include "rules/media_rules.h"
 
 #define TEXT_MOST ((int64_t)64 << 10)
+#define ACTOR_MOST 1024
 
 static const char *const key_states[] = {
 	[KEY_ACTIVE] = "active",
@@ -73,7 +74,8 @@ static const struct member backend_members[] = {
 	  AT(struct backend, region) },
 	{ "draining", AS_BOOLEAN, MARKED(MEMBER_ABSENT), SINCE(2),
 	  AT(struct backend, is_draining) },
-	{ "moves", AS_BOOLEAN, MARKED(MEMBER_ABSENT), SINCE(2), AT(struct backend, moves) },
+	{ "moved_by", AS_JSON(ACTOR_MOST), MARKED(MEMBER_ABSENT), SINCE(2),
+	  AT(struct backend, moved_by) },
 };
 static const struct record_table backend_table = { ITEMS(struct backend, backend_members) };
 

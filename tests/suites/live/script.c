@@ -492,7 +492,7 @@ static void say_move(struct script *script, struct slice word)
 	ck_assert(media_load(&call, STORE_TO_SHOW, &media, &fault));
 	ck_assert(room_find(&call, &script->room, STORE_TO_SHOW, &room, &is_there, &fault));
 	ck_assert(place_load(&call, &script->room, STORE_TO_CHANGE, &place, &fault));
-	ck_assert(placing_move(&call, &media, &room, &place, media_backend(&media, &place.backend),
+	ck_assert(placing_move(&call, &room, &place, media_backend(&media, &place.backend),
 			       media_backend(&media, &servers[word.data[0] - '1']), MOVE_DRAINED,
 			       &fault));
 	commit(&call);

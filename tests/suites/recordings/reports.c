@@ -621,7 +621,7 @@ static void put_room(const struct id *room, const char *backend, bool moves)
 	place.until = world_now(&world) / 1000 + 3600;
 	if (moves) {
 		ck_assert(placing_move(
-			&call, &media, &record, &place, media_backend(&media, &place.backend),
+			&call, &record, &place, media_backend(&media, &place.backend),
 			media_backend_named(&media, slice_of(backend)), MOVE_DRAINED, &fault));
 	} else {
 		place.backend = media_backend_named(&media, slice_of(backend))->id;

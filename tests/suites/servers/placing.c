@@ -223,7 +223,7 @@ START_TEST(a_room_that_is_moved_is_at_its_new_place)
 	ck_assert(media_find(&call, STORE_TO_SHOW, &media, &is_there, &fault));
 	ck_assert(place_load(&call, &record.id, STORE_TO_CHANGE, &place, &fault));
 	is_there = strcmp(former, "l") == 0;
-	ck_assert(placing_move(&call, &media, &record, &place,
+	ck_assert(placing_move(&call, &record, &place,
 			       media_backend_named(&media, slice_of(former)),
 			       media_backend_named(&media, is_there ? SLICE("other") : SLICE("l")),
 			       MOVE_DOWN, &fault));
