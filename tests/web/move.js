@@ -137,7 +137,16 @@ export const moved_calls = (browser) =>
 		await page.waitForFunction(() => !fake.former.remoteParticipants.get("PA_1").getTrackPublication("microphone").isDesired);
 		ok("who has arrived is heard once", await page.evaluate(() => fake.former.remoteParticipants.get("PA_2").getTrackPublication("microphone").isDesired));
 		ok("the former connection stays for the other", !(await page.evaluate(() => fake.left)));
-		await come(page, [["PA_2", "Ola", "PB_2"]]);
+		await page.evaluate(() => {
+			fake.room.come("PA_2", "Ola", ["microphone", "camera"], { sid: "PB_2" });
+			fake.late = fake.room.remoteParticipants.get("PA_2").getTrackPublication("camera").track.mediaStreamTrack;
+			Object.defineProperty(fake.late, "muted", { value: true, configurable: true });
+		});
+		await page.waitForFunction(() => !fake.former.remoteParticipants.get("PA_2").getTrackPublication("microphone").isDesired);
+		await page.evaluate(() => void (window.ahead += 1200));
+		await page.waitForTimeout(500);
+		ok("it stays until their pictures are there", !(await page.evaluate(() => fake.left)));
+		await page.evaluate(() => delete fake.late.muted);
 		await page.waitForFunction(() => fake.left);
 		ok("it is left when all are there", true);
 		ok("all stay where they are", (await tiles(page)).join() === before, (await tiles(page)).join());

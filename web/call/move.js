@@ -208,10 +208,7 @@ function both(call, former, next, { join, before, source }) {
 		// What was turned off by somebody else.
 		for (const kind of KINDS) if (!next.is_on(kind) && former.is_on(kind)) former.turn(kind, false).catch(() => {});
 		const now = performance.now();
-		const waits = of_before().some(({ identity, camera, camera_on }) => {
-			const is_there = next.room.remoteParticipants.has(identity);
-			return !is_there || (camera && camera_on && !arrives(identity, source.Camera));
-		});
+		const waits = of_before().some(({ identity, camera, camera_on }) => !(camera && camera_on ? arrives(identity, source.Camera) : next.room.remoteParticipants.has(identity)));
 		arrived = waits ? Infinity : Math.min(arrived, now);
 		if (now - begin >= LONGEST || now - arrived >= AFTER) leave();
 		else call.draw();
