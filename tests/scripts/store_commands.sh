@@ -528,9 +528,11 @@ dump_of()
 	test ! -e elsewhere || fail 'load: leaves a directory when it fails'
 }
 dump_of 's/"form":"[^"]*",//' 'an unreleased version of Anteroom'
+said='"program":"[^"]*"'
 for n in ${FULL:+2 3 4 5} 6; do
-	dump_of "s/\"format\":1/\"format\":$n/" 'an unreleased version of Anteroom'
-	dump_of "s/\"format\":1,\"form\":\"[^\"]*\"/\"format\":$n/" 'an unreleased version of Anteroom'
+	dump_of "s/\"format\":1/\"format\":$n/;1s/$said/\"program\":\"0.1.0\"/" 'an unreleased version of Anteroom'
+	dump_of "s/\"format\":1,\"number\":[0-9]*,\"form\":\"[^\"]*\"/\"format\":$n/;1s/$said/\"program\":\"0.1.0\"/" \
+		'an unreleased version of Anteroom'
 done
 dump_of 's/"format":1/"format":6/;1s/"program":"[^"]*"/"program":"0.2.0"/' 'a newer version of Anteroom'
 dump_of 's/"format":1/"format":7/' 'a newer version of Anteroom'

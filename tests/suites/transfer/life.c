@@ -10,8 +10,10 @@
 
 #include "directory.h"
 #include "life.h"
+#include "resources/audit.h"
 #include "resources/recordings/job_merge.h"
 #include "resources/stored/code_record.h"
+#include "resources/stored/media_record.h"
 #include "resources/audit_record.h"
 #include "resources/stored/webhook_record.h"
 #include "resources/stored/revocations.h"
@@ -143,6 +145,14 @@ static const char *const backend_livekit =
 	"\"config\":{\"api_key\":\"k\",\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}";
 static const char *const backend_galene =
 	"{\"name\":\"two\",\"type\":\"galene\",\"url\":\"https://g.example.org/\",\"ttl\":60}";
+static const char *const backends_of_pool[] = {
+	"{\"name\":\"leaving\",\"type\":\"livekit\",\"url\":\"wss://a.example.org\",\"pool\":"
+	"\"all\",\"weight\":300,\"region\":\"eu\",\"draining\":true,\"config\":{\"api_key\":\"k\","
+	"\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}",
+	"{\"name\":\"staying\",\"type\":\"livekit\",\"url\":\"wss://b.example.org\",\"pool\":"
+	"\"all\",\"config\":{\"api_key\":\"k\","
+	"\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}",
+};
 
 void add_accounts(struct world *world)
 {
@@ -443,6 +453,20 @@ static void record_session(struct world *world, const char *room)
 	commit_call(&call);
 }
 
+/* Nobody follows rooms here, so POST /v2/backends/{id}/move cannot be called. */
+static void move_rooms(struct world *world, const char *backend)
+{
+	const struct id id = parsed_id(backend);
+	struct media media;
+	struct call call;
+
+	begin_call(world, &call);
+	ck_assert(media_load(&call, STORE_TO_CHANGE, &media, &fault));
+	media_backend(&media, &id)->moved_by = audit_service_text(call.arena);
+	ck_assert(media_put(&call, &media, &fault));
+	commit_call(&call);
+}
+
 /* The role `late` is added last: rooms whose codes were all requested have a code of it due. */
 static void live_once(struct world *world, struct life *life)
 {
@@ -457,6 +481,9 @@ static void live_once(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, backend_livekit, life->livekit, "/v2/backends");
 	done(world, METHOD_POST, backend_galene, NULL, "/v2/backends");
+	done(world, METHOD_POST, backends_of_pool[1], NULL, "/v2/backends");
+	done(world, METHOD_POST, backends_of_pool[0], made, "/v2/backends");
+	move_rooms(world, made);
 	done(world, METHOD_POST, "{\"name\":\"first\",\"scopes\":[\"rooms:read\"]}", NULL,
 	     "/v2/keys");
 	done(world, METHOD_POST, "{\"name\":\"gone\",\"scopes\":[\"rooms:read\"]}", made,
