@@ -444,8 +444,7 @@ static bool move_room(struct call *call, const struct id *id, const struct id *f
 	*has_moved = to != NULL;
 	if (place.until < call->now / 1000 + PLACE_LASTS_AFTER)
 		place.until = call->now / 1000 + PLACE_LASTS_AFTER;
-	return to == NULL ||
-	       placing_move(call, &room, &place, from, to, MOVE_DRAINED, fault);
+	return to == NULL || placing_move(call, &room, &place, from, to, MOVE_DRAINED, fault);
 }
 
 /* Moves the rooms of a media server whose turn it is. */
