@@ -511,7 +511,7 @@ END_TEST
 START_TEST(an_output_that_hangs_begins_again)
 {
 	const struct side_server nginx = start_nginx(), relay = start_relay(nginx.port);
-	const struct side_server tls = tls_start(&recorder, nginx.port, 1);
+	const struct side_server tls = tls_start(&recorder, nginx.port, 9);
 	char stream[512], path[4200];
 	struct heard heard;
 
