@@ -131,7 +131,7 @@ END
 program check_service src/rules/room_rules.c
 run check_service rooms/greeting memory
 kinds="$(cd "$copy" && find src/resources -name '*_note.c' -o -name memo.c)
-$(cd "$copy" && grep -rlE 'RECORD_KINDS|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')"
+$(cd "$copy" && grep -rlE '\b(RECORD_)?KINDS\b|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')"
 # shellcheck disable=SC2086
 program check_transfer $kinds
 run check_transfer whole
