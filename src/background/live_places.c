@@ -16,10 +16,8 @@
 #include "resources/live/server_rooms.h"
 #include "resources/media/placing.h"
 
-/* Milliseconds between two counts of an account; records of each kind that one step reads. */
+/* Milliseconds between two counts of an account. */
 #define COUNT_AFTER 2000
-#define COUNTED_AT_ONCE 256
-#define COUNTED_BYTES ((size_t)1 << 20)
 /* Rooms of a media server that are moved in a second, and that a count notes as to be moved. */
 #define MOVED_A_SECOND 20
 #define LEAVING_MOST (3 * MOVED_A_SECOND)
@@ -170,10 +168,11 @@ static void note_moved(struct live_watch *watch, const struct id *account,
 		stray->act_at = clock_monotonic();
 }
 
-/* Counts a room: its place, and its session; NULL if there is none. */
 static void count_room(struct live_watch *watch, struct call *call, struct place_count *count,
-		       const struct place *place, const struct live *live)
+		       const struct placed_room *room)
 {
+	const struct place *place = room->place;
+	const struct live *live = room->live;
 	const bool is_moved = live != NULL && id_compare(&live->moves_to, &kind_only_id) != 0;
 	const uint64_t inside = live == NULL || is_moved ? 0 : live_peers(live);
 	struct counted_backend *backend;
@@ -182,9 +181,7 @@ static void count_room(struct live_watch *watch, struct call *call, struct place
 		note_moved(watch, &call->account, place);
 	if (live != NULL)
 		follow_room(watch, &call->account, live);
-	if (live == NULL && !place_holds(call, place, false))
-		return;
-	backend = counted_of(count, live != NULL ? live_backend(live) : &place->backend);
+	backend = room->backend == NULL ? NULL : counted_of(count, room->backend);
 	if (backend == NULL)
 		return;
 	backend->rooms++;
@@ -192,53 +189,21 @@ static void count_room(struct live_watch *watch, struct call *call, struct place
 	if (place != NULL && inside == 0 && place->since + PLACED_LATELY > call->now)
 		backend->expected += PLACED_PEOPLE;
 	if (backend->is_emptied && backend->leaving_count < LEAVING_MOST)
-		backend->leaving[backend->leaving_count++] = live != NULL ? live->stored.id
-									  : place->stored.id;
+		backend->leaving[backend->leaving_count++] = *room->id;
 }
 
 /* Counts the next rooms, in the order of their ids. */
 static bool count_rooms(struct live_watch *watch, struct call *call, struct place_count *count,
 			bool *is_done, struct fault *fault)
 {
-	struct store_record places[COUNTED_AT_ONCE], lives[COUNTED_AT_ONCE];
-	const struct id *after = id_compare(&count->after, &kind_only_id) == 0 ? NULL
-									       : &count->after;
-	struct store_page place_page = { .order = STORE_OLDEST_FIRST,
-					 .above = after,
-					 .records = places,
-					 .most = COUNTED_AT_ONCE,
-					 .bytes_most = COUNTED_BYTES };
-	struct store_page live_page = { .order = STORE_OLDEST_FIRST,
-					.above = after,
-					.records = lives,
-					.most = COUNTED_AT_ONCE,
-					.bytes_most = COUNTED_BYTES };
-	size_t i = 0, j = 0;
+	struct placed_rooms page = { .after = count->after };
 
-	if (!store_page(call->transaction, &kind_place, &place_page, fault) ||
-	    !store_page(call->transaction, &kind_live, &live_page, fault))
+	if (!placed_rooms_read(call, &page, fault))
 		return false;
-	/* What follows the last record of one page may be of a room of the other one. */
-	while ((i < place_page.count || (place_page.is_last && j < live_page.count)) &&
-	       (j < live_page.count || live_page.is_last)) {
-		const int order = i == place_page.count	 ? 1
-				  : j == live_page.count ? -1
-							 : id_compare(&places[i].id, &lives[j].id);
-		struct place place;
-		struct live live;
-
-		if ((order <= 0 &&
-		     !record_read(&place_table, call->arena, &places[i], &place, fault)) ||
-		    (order >= 0 && !record_read(&live_table, call->arena, &lives[j], &live, fault)))
-			return false;
-		count->after = order <= 0 ? places[i].id : lives[j].id;
-		count_room(watch, call, count, order <= 0 ? &place : NULL,
-			   order >= 0 ? &live : NULL);
-		i += order <= 0;
-		j += order >= 0;
-	}
-	*is_done = i == place_page.count && place_page.is_last && j == live_page.count &&
-		   live_page.is_last;
+	for (size_t i = 0; i < page.count; i++)
+		count_room(watch, call, count, &page.rooms[i]);
+	count->after = page.after;
+	*is_done = page.is_last;
 	return true;
 }
 

@@ -547,7 +547,8 @@ const struct route routes[] = {
 	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 1),
 	  DOC("Asks the media server whether it answers and accepts the secrets of the backend.") },
 
-	{ METHOD_POST,   "/v2/backends/{backend_id}/move", ROUTE_WRITE, backends_move, "moveBackendRooms",
+	{ METHOD_POST,   "/v2/backends/{backend_id}/move", ROUTE_READ_FIRST, backends_move,
+	  "moveBackendRooms",
 	  NEEDS(BACKENDS_WRITE), NO_BODY, ACCEPTS, ANSWER(backend_move_shape),
 	  CONFLICT("The backend is not draining, or no other server of its pool is up."),
 	  LOADS(CHANGED(backend)), TRIPS(2, 5),

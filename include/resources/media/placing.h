@@ -29,6 +29,7 @@
 
 #include "resources/media/backend_health.h"
 #include "resources/media/placements.h"
+#include "resources/stored/live_record.h"
 #include "resources/stored/place_record.h"
 #include "resources/stored/room_record.h"
 #include "resources/stored/template_record.h"
@@ -106,6 +107,23 @@ bool placing_lock(struct call *call, struct placing *placing, struct fault *faul
  * only if it holds no longer than that token. The call is then run again, unless it is writing
  * (call_write_instead). */
 bool placing_keep(struct call *call, struct placing *placing, int64_t ends, struct fault *fault);
+
+/* ---- where all rooms are ---- */
+
+/* Rooms of the account that are placed or in session, in the order of their ids, some at once. */
+struct placed_room {
+	const struct id *id;
+	const struct place *place; /* NULL if it has no record */
+	const struct live *live; /* NULL if it is not in session */
+	const struct id *backend; /* where it is; NULL: its place has ended */
+};
+struct placed_rooms {
+	struct id after; /* the room before the first one; zero: none. A result: the last one */
+	struct placed_room *rooms; /* results, in the arena */
+	size_t count;
+	bool is_last;
+};
+bool placed_rooms_read(struct call *call, struct placed_rooms *page, struct fault *fault);
 
 /* ---- where it is to be ---- */
 

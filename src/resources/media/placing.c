@@ -9,7 +9,10 @@
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
-#include "resources/stored/live_record.h"
+
+/* Records of each kind that are read at once of all rooms. */
+#define PLACED_AT_ONCE 256
+#define PLACED_BYTES ((size_t)1 << 20)
 
 struct media_target media_target_of(const struct media *media,
 				    const struct template_record *template)
@@ -233,6 +236,64 @@ bool placing_keep(struct call *call, struct placing *placing, int64_t ends, stru
 	if (placing->is_chosen && !call->validates_only)
 		placements_add(call, &backend, &placing->room);
 	return store_place(call, place, fault);
+}
+
+/* ---- where all rooms are ---- */
+
+bool placed_rooms_read(struct call *call, struct placed_rooms *page, struct fault *fault)
+{
+	const struct id after = page->after;
+	const struct store_page from = {
+		.order = STORE_OLDEST_FIRST,
+		.above = id_compare(&after, &kind_only_id) == 0 ? NULL : &after,
+		.most = PLACED_AT_ONCE,
+		.bytes_most = PLACED_BYTES,
+	};
+	struct store_page places = from, lives = from;
+	size_t i = 0, j = 0;
+
+	places.records = arena_alloc(call->arena, PLACED_AT_ONCE * sizeof *places.records);
+	lives.records = arena_alloc(call->arena, PLACED_AT_ONCE * sizeof *lives.records);
+	if (!store_page(call->transaction, &kind_place, &places, fault) ||
+	    !store_page(call->transaction, &kind_live, &lives, fault))
+		return false;
+	page->rooms = arena_zero(call->arena,
+				 (places.count + lives.count + 1) * sizeof *page->rooms);
+	page->count = 0;
+	/* What follows the last record of one page may be of a room of the other one. */
+	while ((i < places.count || (places.is_last && j < lives.count)) &&
+	       (j < lives.count || lives.is_last)) {
+		const int order = i == places.count ? 1
+				  : j == lives.count
+					  ? -1
+					  : id_compare(&places.records[i].id, &lives.records[j].id);
+		struct placed_room *room = &page->rooms[page->count++];
+		struct place *place = NULL;
+		struct live *live = NULL;
+
+		if (order <= 0) {
+			place = arena_alloc(call->arena, sizeof *place);
+			if (!record_read(&place_table, call->arena, &places.records[i++], place,
+					 fault))
+				return false;
+		}
+		if (order >= 0) {
+			live = arena_alloc(call->arena, sizeof *live);
+			if (!record_read(&live_table, call->arena, &lives.records[j++], live,
+					 fault))
+				return false;
+		}
+		room->place = place;
+		room->live = live;
+		room->id = live != NULL ? &live->stored.id : &place->stored.id;
+		if (live != NULL)
+			room->backend = live_backend(live);
+		else if (place_holds(call, place, false))
+			room->backend = &place->backend;
+		page->after = *room->id;
+	}
+	page->is_last = i == places.count && places.is_last && j == lives.count && lives.is_last;
+	return true;
 }
 
 /* ---- where it is to be ---- */

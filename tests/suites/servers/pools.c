@@ -13,6 +13,8 @@
 #include "background/live_watch.h"
 #include "base/text.h"
 #include "kit.h"
+#include "resources/stored/live_record.h"
+#include "resources/stored/place_record.h"
 #include "suite.h"
 
 #define POOL 3
@@ -428,6 +430,66 @@ START_TEST(many_rooms_are_moved_some_each_second)
 }
 END_TEST
 
+/* Rooms with these numbers are placed; are at the second server; their place is over; are in
+ * session. */
+#define IS_PLACED(n) ((n) % 11 != 0)
+#define IS_ELSEWHERE(n) ((n) % 3 == 0)
+#define IS_OVER(n) ((n) % 5 == 0)
+#define IS_IN_SESSION(n) ((n) % 7 == 0)
+
+static const size_t counted[] = { 0, 1, 255, 256, 257, 512, 1500 };
+
+/* Stores so many rooms. Returns how many are at the first server. */
+static size_t store_rooms(const struct id backends[2], size_t count)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+	size_t here = 0;
+
+	world_begin(&stand, &stand.account.id, &call);
+	for (size_t n = 0; n < count; n++) {
+		struct id id = { { 1 } };
+		struct place place;
+		struct live live;
+
+		id.bytes[ID_SIZE - 2] = (unsigned char)(n >> 8);
+		id.bytes[ID_SIZE - 1] = (unsigned char)n;
+		ck_assert(place_load(&call, &id, STORE_TO_CHANGE, &place, &fault) &&
+			  live_load(&call, &id, STORE_TO_CHANGE, &live, &fault));
+		place.stored.id = live.stored.id = id;
+		place.backend = backends[IS_ELSEWHERE(n)];
+		place.until = call.now / 1000 + (IS_OVER(n) ? -1000 : 1000);
+		live.backend = backends[IS_ELSEWHERE(n)];
+		ck_assert(!IS_PLACED(n) ||
+			  record_put(&place_table, call.transaction, &place, &fault));
+		ck_assert(!IS_IN_SESSION(n) ||
+			  record_put(&live_table, call.transaction, &live, &fault));
+		here += !IS_ELSEWHERE(n) && (IS_IN_SESSION(n) || (IS_PLACED(n) && !IS_OVER(n)));
+	}
+	ck_assert(store_wait(stand.environment.store, world_commit(&call), &fault));
+	return here;
+}
+
+/* They are counted some at a time. */
+START_TEST(a_move_counts_all_rooms)
+{
+	const char *expected;
+	struct id ids[2];
+
+	set_up_pool(0);
+	add_server(1);
+	for (int i = 0; i < 2; i++)
+		ck_assert(id_parse(slice_of(strrchr(paths[i], '/') + 1), &ids[i]));
+	expected = arena_text(stand.arena, "{\"rooms\":%zu}", 1 + store_rooms(ids, counted[_i]));
+	drain(0);
+	ck_assert_str_eq(move(0), expected);
+	ck_assert_str_eq(move(0), expected);
+	ck_assert_str_eq(ask_with("key", 202, METHOD_POST,
+				  arena_text(stand.arena, "%s/move", paths[0]), NULL),
+			 expected);
+}
+END_TEST
+
 /* Without another server that is up and does not drain, nothing moves. */
 START_TEST(rooms_stay_without_another_server)
 {
@@ -498,6 +560,7 @@ void add_pools(TCase *pools)
 	tcase_add_test(pools, a_room_that_was_moved_is_ended_where_it_was);
 	tcase_add_test(pools, a_room_elsewhere_is_ended);
 	tcase_add_test(pools, many_rooms_are_moved_some_each_second);
+	tcase_add_loop_test(pools, a_move_counts_all_rooms, 0, ROWS(counted));
 	tcase_add_test(pools, rooms_stay_without_another_server);
 	tcase_add_test(pools, nobody_is_told_with_live_watch);
 	tcase_add_test(pools, people_are_told_when_their_server_is_back);
