@@ -151,7 +151,7 @@ static void follow_room(struct live_watch *watch, const struct id *account, cons
 }
 
 /* Has the people told of a room that was moved, where it was before. Where that does not answer,
- * they are told once it does. */
+ * they are told once it does. They may have been told of a former move from there. */
 static void note_moved(struct live_watch *watch, const struct id *account,
 		       const struct place *place)
 {
@@ -164,8 +164,10 @@ static void note_moved(struct live_watch *watch, const struct id *account,
 	if (former == NULL || former->is_down)
 		return;
 	stray = watched_stray_of(watch, account, &place->former, &place->stored.id);
-	if (stray->act_at == INT64_MAX && !stray->is_acting)
+	if (stray->act_at == INT64_MAX && !stray->is_acting) {
 		stray->act_at = clock_monotonic();
+		stray->was_told = false;
+	}
 }
 
 static void count_room(struct live_watch *watch, struct call *call, struct place_count *count,
@@ -441,6 +443,7 @@ static void move_rooms(struct live_watch *watch, struct arena *arena, const stru
 		} else if (run.is_done) {
 			stray = watched_stray_of(watch, account, &backend->id, &room);
 			stray->act_at = now;
+			stray->was_told = stray->is_empty = false;
 		}
 	}
 }

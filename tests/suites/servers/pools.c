@@ -357,6 +357,35 @@ START_TEST(people_follow_a_room_that_is_moved)
 }
 END_TEST
 
+/* A room may be moved from the same server again, as when servers are updated one after the other.
+ * Its people are told each time, and not cut off. */
+START_TEST(people_are_told_of_each_move)
+{
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	for (int i = 0; i < 3; i++) {
+		const int from = i % 2, to = 1 - from;
+		const size_t before = (size_t)i / 2;
+
+		(void)ask(200, METHOD_PATCH, paths[to], "{\"draining\":false}");
+		drain(from);
+		(void)move(from);
+		await_count(told, from, 0, before + 1);
+		ck_assert_uint_eq(ended(from, 0), before);
+		put_people(to, 0, 2);
+		put_people(from, 0, 0);
+		(void)ask(200, METHOD_GET, active(0), NULL); /* has it surveyed */
+		await_count(ended, from, 0, before + 1);
+		(void)ask_until(paths[to], "\"load\":{\"rooms\":1,\"people\":2,");
+	}
+	ck_assert_uint_eq(told(0, 0), 2);
+	ck_assert_uint_eq(told(1, 0), 1);
+	ck_assert_uint_eq(events("room.moved"), 3);
+	ck_assert_uint_eq(events("session.*"), 1);
+}
+END_TEST
+
 /* Whoever does not go has 15 s. */
 START_TEST(a_room_that_was_moved_is_ended_where_it_was)
 {
@@ -557,6 +586,7 @@ void add_pools(TCase *pools)
 	tcase_add_test(pools, rooms_and_people_are_counted);
 	tcase_add_test(pools, metrics_have_each_name_once);
 	tcase_add_test(pools, people_follow_a_room_that_is_moved);
+	tcase_add_test(pools, people_are_told_of_each_move);
 	tcase_add_test(pools, a_room_that_was_moved_is_ended_where_it_was);
 	tcase_add_test(pools, a_room_elsewhere_is_ended);
 	tcase_add_test(pools, many_rooms_are_moved_some_each_second);
