@@ -6,7 +6,7 @@
 #ifndef RESOURCES_MEDIA_BACKEND_HEALTH_H
 #define RESOURCES_MEDIA_BACKEND_HEALTH_H
 
-#include "media/server.h"
+#include "resources/asking.h"
 #include "resources/stored/media_record.h"
 
 /* Seconds by which clocks may differ without being corrected: an answer has whole seconds only, and
@@ -26,6 +26,10 @@ struct backend_health {
 	/* When it sent its last event, at most some seconds behind; milliseconds since 1970. 0 if
 	 * it has sent none. */
 	int64_t last_event;
+	/* When somebody last asked whether it is there, for people who cannot reach it
+	 * (resources/media/placing_down.h); when that was last found out, and what; 0: never. */
+	int64_t questioned, found;
+	bool was_there;
 };
 
 struct backend_healths {
@@ -43,6 +47,9 @@ int64_t backend_time(const struct backend_health *health, int64_t time, int64_t 
 /* Returns NULL if it is not known whether the backend is up. */
 const struct backend_health *backend_health_of(const struct backend_healths *healths,
 					       const struct id *backend);
+/* The same for a backend of which it is known only that it was questioned. */
+const struct backend_health *backend_questioned(const struct backend_healths *healths,
+						const struct id *backend);
 /* Returns true if the backend has ever answered, or sent an event with a valid signature. */
 bool backend_has_answered(const struct backend_healths *healths, const struct id *backend);
 /* Stores what a request says of the backend, and notes the event backend.up or backend.down if it
@@ -55,6 +62,11 @@ int64_t backend_last_event(const struct backend_healths *healths, const struct i
  * it says so already. */
 bool backend_health_note_event(struct call *call, const struct id *backend, int64_t time,
 			       struct fault *fault);
+/* Stores in the healths, which were read to be changed, that the backend is being asked whether it
+ * is there; or, unless `found` is PRESENCE_UNKNOWN, what was found. */
+bool backend_health_note_question(struct call *call, struct backend_healths *healths,
+				  const struct id *backend, enum presence found,
+				  struct fault *fault);
 /* Removes what is known of the backend, because it is deleted, or asked elsewhere or with other
  * keys. is_same: it is the same server, so whether it has ever answered is kept. */
 bool backend_health_remove(struct call *call, const struct id *backend, bool is_same,

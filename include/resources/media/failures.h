@@ -1,6 +1,6 @@
-/* What this process remembers of media servers that people cannot reach: whether a server was there
- * when it was last asked, so that it is asked at most once a second for all who say so
- * (resources/media/placing_down.h); and the numbers for /metrics.
+/* What this process remembers of media servers that people cannot reach: that it asks a server
+ * whether it is there, and what it found when it last did (resources/media/placing_down.h); and the
+ * numbers for /metrics.
  *
  * Any thread. NULL is allowed in place of the memory: then each call asks for itself, and nothing
  * is counted.
@@ -19,9 +19,18 @@ struct failures;
 struct failures *failures_open(void);
 void failures_close(struct failures *failures);
 
-/* Notes what a question has found. Returns what one has found in the last PRESENCE_LASTS. */
+/* Notes that this process asks the backend, or, unless it is PRESENCE_UNKNOWN, what it found. */
 void failures_note(const struct call *call, const struct id *backend, enum presence presence);
+/* Returns what this process has found in the last PRESENCE_LASTS. */
 enum presence failures_presence(const struct call *call, const struct id *backend);
+/* Returns what became of a question that was asked at this time. */
+enum own_question {
+	QUESTION_OF_OTHERS, /* by another process */
+	QUESTION_ASKED,
+	QUESTION_ANSWERED
+};
+enum own_question failures_question(const struct call *call, const struct id *backend,
+				    int64_t time);
 
 /* Counts what the call has done, now that it is committed (call->run): the rooms that it moved, and
  * the person who cannot reach a media server. */

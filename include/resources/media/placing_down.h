@@ -12,9 +12,12 @@
  *
  * A server is asked when somebody says that it failed; and when somebody comes to a room from which
  * nobody needs to say so, and the server did not answer when it was last surveyed. The question has
- * QUESTION_LASTS in all, and what it finds counts for all who ask within a second
- * (resources/media/failures.h). So a newcomer gets the present place of the room, and says `failed`
- * if it cannot be reached.
+ * QUESTION_LASTS in all. One process asks for all, at most once a second: the record of what is
+ * known of servers (backend_health.h) says that it is asked, and what was found, which counts for
+ * all who come within PRESENCE_LASTS. Whoever comes meanwhile shares the request if it is one of
+ * the same process. In other processes what was found last counts a while longer, or else the word
+ * is noted, and whoever says it again finds the answer. So a newcomer gets the present place of the
+ * room, and says `failed` if it cannot be reached.
  *
  * A room goes to another server of the pool that is up, also one that drains; if there is none, it
  * stays. It moves at most once in MOVED_AT_MOST_EVERY because of a server that is down, and never

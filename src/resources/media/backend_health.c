@@ -19,6 +19,9 @@ static const struct member health_members[] = {
 	  AT(struct backend_health, ahead) },
 	{ "never_answered", AS_BOOLEAN, SINCE(2), AT(struct backend_health, never_answered) },
 	{ "last_event_at", AS_TIME, SINCE(3), AT(struct backend_health, last_event) },
+	{ "questioned_at", AS_TIME, SINCE(4), AT(struct backend_health, questioned) },
+	{ "found_at", AS_TIME, SINCE(4), AT(struct backend_health, found) },
+	{ "there", AS_BOOLEAN, SINCE(4), AT(struct backend_health, was_there) },
 };
 static const struct record_table health_table = { ITEMS(struct backend_health, health_members) };
 
@@ -28,7 +31,7 @@ static const struct member healths_members[] = {
 };
 const struct record_table backend_healths_table = {
 	RECORD(struct backend_healths, healths_members, 0, &kind_backend_healths),
-	VERSION(3),
+	VERSION(4),
 };
 const struct record_kind backend_healths_kind = {
 	.table = &backend_healths_table,
@@ -58,6 +61,12 @@ const struct backend_health *backend_health_of(const struct backend_healths *hea
 	const struct backend_health *health = find_health(healths, backend);
 
 	return health != NULL && health->since != 0 ? health : NULL;
+}
+
+const struct backend_health *backend_questioned(const struct backend_healths *healths,
+						const struct id *backend)
+{
+	return find_health(healths, backend);
 }
 
 bool backend_has_answered(const struct backend_healths *healths, const struct id *backend)
@@ -155,6 +164,25 @@ bool backend_health_note_event(struct call *call, const struct id *backend, int6
 	if (health->last_event < time)
 		health->last_event = time;
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
+}
+
+bool backend_health_note_question(struct call *call, struct backend_healths *healths,
+				  const struct id *backend, enum presence found,
+				  struct fault *fault)
+{
+	struct backend_health *health = find_health(healths, backend);
+
+	if (health == NULL) {
+		health = health_add(healths, backend);
+		health->never_answered = true;
+	}
+	if (found == PRESENCE_UNKNOWN) {
+		health->questioned = call->now;
+	} else {
+		health->found = call->now;
+		health->was_there = found == PRESENCE_ANSWERS;
+	}
+	return record_put(&backend_healths_table, call->transaction, healths, fault);
 }
 
 bool backend_health_remove(struct call *call, const struct id *backend, bool is_same,

@@ -16,7 +16,8 @@
 
 struct finding {
 	struct id account, backend;
-	int64_t time; /* 0: free */
+	int64_t asked; /* when this process asked; 0: free */
+	int64_t time; /* when it found that; 0: not yet */
 	enum presence presence;
 };
 
@@ -68,35 +69,58 @@ static struct finding *finding_of(struct failures *failures, const struct id *ba
 void failures_note(const struct call *call, const struct id *backend, enum presence presence)
 {
 	struct failures *failures = call->environment->failures;
+	struct finding *finding;
 
 	if (failures == NULL)
 		return;
 	pthread_mutex_lock(&failures->lock);
-	*finding_of(failures, backend) = (struct finding){
-		call->account,
-		*backend,
-		call->now,
-		presence,
-	};
+	finding = finding_of(failures, backend);
+	if (presence == PRESENCE_UNKNOWN)
+		*finding = (struct finding){ call->account, *backend, .asked = call->now };
+	else if (id_compare(&finding->backend, backend) == 0 &&
+		 id_compare(&finding->account, &call->account) == 0) {
+		finding->time = call->now;
+		finding->presence = presence;
+	}
 	pthread_mutex_unlock(&failures->lock);
+}
+
+/* Returns what was noted of the backend last; its times are 0 if that is not known. */
+static struct finding find_finding(const struct call *call, const struct id *backend)
+{
+	struct failures *failures = call->environment->failures;
+	struct finding finding = { .asked = 0 };
+
+	if (failures == NULL)
+		return finding;
+	pthread_mutex_lock(&failures->lock);
+	finding = *finding_of(failures, backend);
+	pthread_mutex_unlock(&failures->lock);
+	if (id_compare(&finding.backend, backend) != 0 ||
+	    id_compare(&finding.account, &call->account) != 0)
+		finding.asked = finding.time = 0;
+	return finding;
 }
 
 enum presence failures_presence(const struct call *call, const struct id *backend)
 {
-	struct failures *failures = call->environment->failures;
-	struct finding finding;
+	const struct finding finding = find_finding(call, backend);
 
-	if (failures == NULL)
-		return PRESENCE_UNKNOWN;
-	pthread_mutex_lock(&failures->lock);
-	finding = *finding_of(failures, backend);
-	pthread_mutex_unlock(&failures->lock);
 	/* A reader's time may be just before that of the writer that asked. */
-	return finding.time != 0 && llabs(call->now - finding.time) < PRESENCE_LASTS &&
-			       id_compare(&finding.backend, backend) == 0 &&
-			       id_compare(&finding.account, &call->account) == 0
+	return finding.time != 0 && llabs(call->now - finding.time) < PRESENCE_LASTS
 		       ? finding.presence
 		       : PRESENCE_UNKNOWN;
+}
+
+enum own_question failures_question(const struct call *call, const struct id *backend, int64_t time)
+{
+	const struct finding finding = find_finding(call, backend);
+
+	if (call->environment->failures == NULL)
+		return QUESTION_ASKED;
+	return finding.asked != time ? QUESTION_OF_OTHERS
+	       : finding.time == 0   ? QUESTION_ASKED
+				     : QUESTION_ANSWERED;
 }
 
 /* ---- numbers ---- */

@@ -15,6 +15,10 @@
  * /metrics; after which a word that is repeated is stored again. */
 #define WITNESS_KEPT 60000
 #define WITNESS_RENEWED 10000
+/* For which a question may be under way; for which what the last one found counts where another
+ * process asks again. */
+#define UNDER_WAY_MOST (QUESTION_LASTS + 1000)
+#define FOUND_COUNTS (UNDER_WAY_MOST + 2 * PRESENCE_LASTS)
 /* People inside who are read at once. */
 #define INSIDE_AT_ONCE 64
 
@@ -35,31 +39,112 @@ static void ask_whether_there(struct call *call, const struct backend *backend)
 	asking->asked[0].request.is_shared = true;
 }
 
-/* Finds what is known of whether the backend is there. *was_asked: the call itself has asked, so it
- * does not ask again. */
-static enum presence find_presence(const struct call *call, const struct backend *backend,
-				   bool *was_asked)
+static bool is_within(int64_t time, int64_t now, int64_t milliseconds)
+{
+	/* The clock may have been set back. */
+	return llabs(now - time) < milliseconds;
+}
+
+/* What is known of whether a backend is there. */
+struct question {
+	enum presence presence;
+	bool was_asked; /* the call itself has asked, so it does not ask again */
+	bool is_under_way; /* somebody asks now, since `since` */
+	int64_t since;
+};
+
+static struct question find_question(const struct call *call, const struct backend_healths *healths,
+				     const struct backend *backend)
+{
+	const struct backend_health *health = backend_questioned(healths, &backend->id);
+	const struct asking *asking = call->asking;
+	struct question question = { .presence = PRESENCE_UNKNOWN };
+	enum own_question own;
+
+	if (asking != NULL && asking->is_done &&
+	    id_compare(&asking->questioned, &backend->id) == 0) {
+		question.presence = asking->presence;
+		question.was_asked = true;
+		return question;
+	}
+	question.presence = failures_presence(call, &backend->id);
+	if (health == NULL || question.presence != PRESENCE_UNKNOWN)
+		return question;
+	own = failures_question(call, &backend->id, health->questioned);
+	/* The clock of another process may be another one. */
+	question.since = health->questioned;
+	question.is_under_way = own != QUESTION_ANSWERED &&
+				is_within(health->questioned, call->now, UNDER_WAY_MOST) &&
+				(health->found < health->questioned ||
+				 !is_within(health->found, call->now, UNDER_WAY_MOST));
+	if (is_within(health->found, call->now, PRESENCE_LASTS) ||
+	    (question.is_under_way && is_within(health->found, call->now, FOUND_COUNTS) &&
+	     own == QUESTION_OF_OTHERS))
+		question.presence = health->was_there ? PRESENCE_ANSWERS : PRESENCE_SILENT;
+	return question;
+}
+
+static bool has_been_answered(const struct call *call, const struct backend_healths *healths,
+			      const struct backend *backend)
+{
+	const struct backend_health *health = backend_questioned(healths, &backend->id);
+
+	return health != NULL && health->found >= health->questioned &&
+	       is_within(health->found, call->now, PRESENCE_LASTS);
+}
+
+/* Takes over what the request of this call has found, and stores it for others, unless one who
+ * shared the request has. */
+static bool take_answer(struct call *call, const struct backend *backend,
+			struct backend_healths *healths, struct fault *fault)
 {
 	struct asking *asking = call->asking;
 	const struct asked *asked;
 
-	*was_asked = false;
-	if (asking != NULL && asking->is_done && asking->is_question &&
-	    id_compare(&asking->backend, &backend->id) == 0) {
-		asked = &asking->asked[0];
-		asking->questioned = backend->id;
-		asking->presence = asked->end != ASKED_ANSWERED ? PRESENCE_UNKNOWN
-				   : asked->outcome.status != 0 ? PRESENCE_ANSWERS
-								: PRESENCE_SILENT;
-		if (asking->presence != PRESENCE_UNKNOWN)
-			failures_note(call, &backend->id, asking->presence);
+	if (asking == NULL || !asking->is_done || !asking->is_question ||
+	    id_compare(&asking->backend, &backend->id) != 0)
+		return true;
+	asked = &asking->asked[0];
+	asking->questioned = backend->id;
+	asking->presence = asked->end != ASKED_ANSWERED ? PRESENCE_UNKNOWN
+			   : asked->outcome.status != 0 ? PRESENCE_ANSWERS
+							: PRESENCE_SILENT;
+	if (asking->presence == PRESENCE_UNKNOWN)
+		return true;
+	failures_note(call, &backend->id, asking->presence);
+	return has_been_answered(call, healths, backend) ||
+	       (backend_healths_load(call, STORE_TO_CHANGE, healths, fault) &&
+		(has_been_answered(call, healths, backend) ||
+		 backend_health_note_question(call, healths, &backend->id, asking->presence,
+					      fault)));
+}
+
+/* Asks whether the backend is there, unless that is known, or another process does so. */
+static bool ask_for_all(struct call *call, const struct backend *backend,
+			struct backend_healths *healths, struct question *question,
+			bool *is_waiting, struct fault *fault)
+{
+	if (!question->is_under_way) {
+		if (!call_is_writing(call))
+			return call_write_instead(call);
+		/* Somebody else may have asked since. */
+		if (!backend_healths_load(call, STORE_TO_CHANGE, healths, fault))
+			return false;
+		*question = find_question(call, healths, backend);
+		if (question->presence != PRESENCE_UNKNOWN)
+			return true;
 	}
-	if (asking != NULL && asking->is_done &&
-	    id_compare(&asking->questioned, &backend->id) == 0) {
-		*was_asked = true;
-		return asking->presence;
+	if (!question->is_under_way) {
+		if (!backend_health_note_question(call, healths, &backend->id, PRESENCE_UNKNOWN,
+						  fault))
+			return false;
+		question->since = call->now;
+		failures_note(call, &backend->id, PRESENCE_UNKNOWN);
 	}
-	return failures_presence(call, &backend->id);
+	*is_waiting = failures_question(call, &backend->id, question->since) == QUESTION_ASKED;
+	if (*is_waiting)
+		ask_whether_there(call, backend);
+	return true;
 }
 
 /* Stores what the question of this call has found, if it is new. */
@@ -81,12 +166,6 @@ static bool note_health(struct call *call, const struct backend *backend,
 }
 
 /* ---- witnesses ---- */
-
-static bool is_within(int64_t time, int64_t now, int64_t milliseconds)
-{
-	/* The clock may have been set back. */
-	return llabs(now - time) < milliseconds;
-}
 
 static int compare_witnesses(const void *a, const void *b)
 {
@@ -235,32 +314,35 @@ bool placing_leave(struct call *call, struct placing *placing, const struct leav
 	const struct backend_health *health;
 	const struct backend *other;
 	struct backend_healths healths;
-	enum presence presence;
-	bool agree, is_down_long, is_new = true, was_asked;
+	struct question question;
+	bool agree, is_down_long, is_new = true;
 
 	*is_waiting = false;
 	if (call->environment->media_client == NULL || call->validates_only ||
 	    !backend_is_watched(call, at))
 		return true;
-	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault) ||
+	    !take_answer(call, at, &healths, fault))
 		return false;
 	health = backend_health_of(&healths, &at->id);
 	is_down_long = health != NULL && !health->is_up &&
 		       call->now - health->since >= DOWN_MOVES_AFTER;
-	presence = find_presence(call, at, &was_asked);
+	question = find_question(call, &healths, at);
 
 	/* Without a word, a room moves only from a server that is known to be down. */
-	if (!is_said && !was_asked) {
+	if (!is_said && !question.was_asked) {
 		if (health == NULL || health->is_up ||
 		    call->now - backend_last_event(&healths, &at->id) < DOWN_WITHOUT_EVENT)
 			return true;
 		if (!is_down_long && (!people_agree(call, placing, &agree, fault) || !agree))
 			return fault->kind == FAULT_NONE;
 	}
-	if (presence == PRESENCE_UNKNOWN && !was_asked) {
-		ask_whether_there(call, at);
-		*is_waiting = true;
-		return true;
+	if (question.presence == PRESENCE_UNKNOWN && !question.was_asked) {
+		if (!ask_for_all(call, at, &healths, &question, is_waiting, fault))
+			return false;
+		if (*is_waiting || call->run.wants_write)
+			return true;
+		health = backend_health_of(&healths, &at->id);
 	}
 	if (!call_is_writing(call))
 		return call_write_instead(call);
@@ -276,9 +358,9 @@ bool placing_leave(struct call *call, struct placing *placing, const struct leav
 		return false;
 	if (is_said && is_new)
 		call->run.failed = at->name;
-	if (presence == PRESENCE_ANSWERS)
+	if (question.presence == PRESENCE_ANSWERS)
 		return note_health(call, at, health, fault);
-	if (presence == PRESENCE_UNKNOWN ||
+	if (question.presence == PRESENCE_UNKNOWN ||
 	    call->now - backend_last_event(&healths, &at->id) < DOWN_WITHOUT_EVENT)
 		return true;
 	if (!note_health(call, at, health, fault))

@@ -14,6 +14,7 @@
 #include "records/kinds.h"
 #include "resources/asking.h"
 #include "resources/live/live_merge.h"
+#include "resources/media/failures.h"
 #include "resources/media/placing_down.h"
 #include "resources/stored/media_record.h"
 #include "suite.h"
@@ -571,6 +572,137 @@ START_TEST(a_crowd_asks_once_a_second_and_moves_once)
 }
 END_TEST
 
+/* ---- several processes ---- */
+
+/* The service of another process with the same store, which remembers for itself. */
+static struct service *other_process;
+static struct failures *other_memory;
+
+static void open_process(void)
+{
+	struct environment environment = stand.environment;
+
+	other_memory = environment.failures = failures_open();
+	other_process = service_open(&environment);
+}
+
+/* From now on, the other one is called. */
+static void change_process(void)
+{
+	struct service *former = stand.service;
+
+	stand.service = other_process;
+	other_process = former;
+}
+
+static void close_process(void)
+{
+	service_close(other_process);
+	failures_close(other_memory);
+}
+
+/* What one process has found, the others know for a second. `after`: milliseconds. */
+static const struct {
+	bool is_up;
+	int64_t after;
+	size_t questions; /* of the second process */
+} shared_findings[] = {
+	{ false, 0, 0 }, { false, 800, 0 }, { false, 1200, 1 },
+	{ true, 0, 0 },	 { true, 800, 0 },  { true, 1200, 1 },
+};
+
+START_TEST(processes_share_what_a_question_found)
+{
+	open_process();
+	open_pool(2);
+	for (size_t i = 0; i < 3; i++)
+		come_inside(true);
+	set_state(first_place, shared_findings[_i].is_up ? STATE_UP : STATE_CUT);
+	ck_assert_uint_eq(server_of(join_as(200, 0, quoted(first_place))), first_place);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	world_move(&stand, shared_findings[_i].after);
+	change_process();
+	ck_assert_uint_eq(server_of(join_as(200, 1, quoted(first_place))),
+			  shared_findings[_i].is_up ? first_place : 1 - first_place);
+	ck_assert_uint_eq(questions_to(first_place), 1 + shared_findings[_i].questions);
+	close_process();
+}
+END_TEST
+
+/* Begins a call of somebody who says that the first server failed. */
+static void begin_failing(struct call *call, size_t person)
+{
+	*call = (struct call){ .arena = arena_open() };
+	bearer = token_of(person);
+	set_request(call, METHOD_POST, "/v2/token/join",
+		    arena_text(stand.arena, "{\"failed\":%s}", quoted(first_place)));
+	bearer = NULL;
+	world_answer(&stand, call);
+	store_flush(stand.environment.store);
+}
+
+/* While one process asks, another one does not. What is said there counts; so once the answer is
+ * there, the room moves. A question that is never answered is asked again after 4 seconds. */
+START_TEST(one_process_asks_for_all)
+{
+	const bool is_lost = _i == 1;
+	struct call first, second, third;
+
+	open_process();
+	open_pool(2);
+	for (size_t i = 0; i < 3; i++)
+		come_inside(true);
+	set_state(first_place, STATE_CUT);
+	begin_failing(&first, 0);
+	ck_assert(call_is_asking(&first));
+	change_process();
+	begin_failing(&second, 1);
+	ck_assert(!call_is_asking(&second));
+	ck_assert_int_eq(second.answer.status, 200);
+	ck_assert_uint_eq(server_of(body_of(&second)), first_place);
+	world_move(&stand, is_lost ? 4200 : 2800);
+	begin_failing(&third, 2);
+	ck_assert(call_is_asking(&third) == is_lost);
+	change_process();
+	carry_on(&first);
+	store_flush(stand.environment.store);
+	ck_assert_int_eq(first.answer.status, 200);
+	ck_assert_uint_eq(server_of(body_of(&first)), 1 - first_place);
+	ck_assert_uint_eq(place_now(), 1 - first_place);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	arena_close(first.arena);
+	arena_close(second.arena);
+	arena_close(third.arena);
+	close_process();
+}
+END_TEST
+
+/* Each process asks by its own clock, if they are apart. */
+START_TEST(clocks_that_are_apart_move_a_room_all_the_same)
+{
+	const int64_t apart = _i == 0 ? 300000 : -300000;
+
+	open_process();
+	open_pool(2);
+	world_move(&stand, 300000);
+	for (size_t i = 0; i < 2; i++)
+		come_inside(true);
+	set_state(first_place, STATE_CUT);
+	world_move(&stand, 20000);
+	(void)join_as(200, 5, quoted(first_place));
+	(void)join_as(200, 5, quoted(first_place));
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	change_process();
+	world_move(&stand, apart);
+	(void)join_as(200, 5, quoted(first_place));
+	(void)join_as(200, 5, quoted(first_place));
+	ck_assert_uint_eq(questions_to(first_place), 2);
+	ck_assert_uint_eq(server_of(join_as(200, 0, quoted(first_place))), 1 - first_place);
+	ck_assert_uint_eq(questions_to(first_place), 2);
+	close_process();
+}
+END_TEST
+
 /* A server that does not say a word, as after a power cut. */
 START_TEST(a_question_has_three_seconds_in_all)
 {
@@ -754,6 +886,10 @@ void add_deaths(TCase *deaths)
 	tcase_add_loop_test(deaths, a_room_leaves_a_server_that_is_down, 0, ROWS(judgements));
 	tcase_add_loop_test(deaths, a_word_is_the_name_of_a_server, 0, ROWS(words));
 	tcase_add_test(deaths, a_crowd_asks_once_a_second_and_moves_once);
+	tcase_add_loop_test(deaths, processes_share_what_a_question_found, 0,
+			    ROWS(shared_findings));
+	tcase_add_loop_test(deaths, one_process_asks_for_all, 0, 2);
+	tcase_add_loop_test(deaths, clocks_that_are_apart_move_a_room_all_the_same, 0, 2);
 	tcase_add_test(deaths, a_question_has_three_seconds_in_all);
 	tcase_add_test(deaths, only_who_may_come_in_moves_a_room);
 	tcase_add_test(deaths, a_validated_word_says_nothing);
