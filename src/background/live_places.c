@@ -151,7 +151,7 @@ static void follow_room(struct live_watch *watch, const struct id *account, cons
 }
 
 /* Has the people told of a room that was moved, where it was before. Where that does not answer,
- * they are told once it does. They may have been told of a former move from there. */
+ * they are told once it does. */
 static void note_moved(struct live_watch *watch, const struct id *account,
 		       const struct place *place)
 {
@@ -164,10 +164,8 @@ static void note_moved(struct live_watch *watch, const struct id *account,
 	if (former == NULL || former->is_down)
 		return;
 	stray = watched_stray_of(watch, account, &place->former, &place->stored.id);
-	if (stray->act_at == INT64_MAX && !stray->is_acting) {
+	if (stray->act_at == INT64_MAX && !stray->is_acting)
 		stray->act_at = clock_monotonic();
-		stray->was_told = false;
-	}
 }
 
 static void count_room(struct live_watch *watch, struct call *call, struct place_count *count,
@@ -443,7 +441,6 @@ static void move_rooms(struct live_watch *watch, struct arena *arena, const stru
 		} else if (run.is_done) {
 			stray = watched_stray_of(watch, account, &backend->id, &room);
 			stray->act_at = now;
-			stray->was_told = stray->is_empty = false;
 		}
 	}
 }
@@ -497,7 +494,7 @@ static bool note_told(struct call *call, const struct place *moved, int64_t told
 
 /* Finds out what is to be done. holds_lease: the other processes leave it to that one to tell
  * people, for a while. */
-static bool prepare_stray(struct call *call, const struct watched_stray *stray, bool holds_lease,
+static bool prepare_stray(struct call *call, struct watched_stray *stray, bool holds_lease,
 			  struct stray_job *job, struct fault *fault)
 {
 	const int64_t now = call->now / 1000;
@@ -516,6 +513,12 @@ static bool prepare_stray(struct call *call, const struct watched_stray *stray, 
 	if (!live_find_stray(call, &stray->room, &stray->backend, &found, fault))
 		return false;
 	is_former = found.was_moved && found.place.reason != MOVE_NONE;
+	/* The room has come back since, and was moved again. */
+	if (is_former && stray->moved != found.place.since) {
+		stray->moved = found.place.since;
+		stray->was_told = stray->was_ended = stray->is_empty = false;
+		stray->end_at = 0;
+	}
 	tells = found.was_moved && found.place.told == 0 && !stray->was_told;
 	/* Nobody can be told there. */
 	if (is_former && tells && !server_can(backend->type, SERVER_MESSAGE) &&
@@ -525,7 +528,7 @@ static bool prepare_stray(struct call *call, const struct watched_stray *stray, 
 		return true;
 	job->server = backend_server(call, backend);
 	job->ends_in = stray->end_at == 0 ? 0 : stray->end_at - clock_monotonic();
-	if (found.was_moved && found.place.told != 0)
+	if (found.was_moved && found.place.told != 0 && !stray->was_ended)
 		job->ends_in = found.place.told + TOLD_LASTS - call->now;
 	if (tells && is_former && !holds_lease && found.place.since + TOLD_FIRST_FOR > call->now) {
 		job->step = STRAY_LOOK;
@@ -606,6 +609,9 @@ static bool take_stray(struct live_watch *watch, struct pending_request *pending
 		if (result != SERVER_DONE && result != SERVER_HAS_NOBODY)
 			break;
 		stray->is_empty = false;
+		/* Whoever comes there now does so with an old token. */
+		stray->was_ended = true;
+		stray->end_at = now;
 		server_rooms_remove(watch->environment->server_rooms,
 				    &(const struct server_room_key){
 					    pending->account, job->asking.backend, job->room });

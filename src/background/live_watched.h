@@ -98,7 +98,10 @@ struct watched_stray {
 	 * again. When the room is ended there even if people are inside; 0: not known yet. */
 	int64_t act_at;
 	int64_t end_at;
-	bool was_told; /* its people, by this process */
+	/* The move that it is of: when the place changed (milliseconds since 1970). Of this one: its
+	 * people were told, by this process; the room was ended there. */
+	int64_t moved;
+	bool was_told, was_ended;
 	bool is_empty; /* as it was last seen */
 	bool is_acting;
 	int64_t forget_at;

@@ -234,6 +234,11 @@ static void drain(int i)
 	(void)ask(200, METHOD_PATCH, paths[i], "{\"draining\":true}");
 }
 
+static void undrain(int i)
+{
+	(void)ask(200, METHOD_PATCH, paths[i], "{\"draining\":false}");
+}
+
 static const char *move(int i)
 {
 	return ask(202, METHOD_POST, arena_text(stand.arena, "%s/move", paths[i]), NULL);
@@ -368,7 +373,7 @@ START_TEST(people_are_told_of_each_move)
 		const int from = i % 2, to = 1 - from;
 		const size_t before = (size_t)i / 2;
 
-		(void)ask(200, METHOD_PATCH, paths[to], "{\"draining\":false}");
+		undrain(to);
 		drain(from);
 		(void)move(from);
 		await_count(told, from, 0, before + 1);
@@ -399,6 +404,28 @@ START_TEST(a_room_that_was_moved_is_ended_where_it_was)
 	ck_assert_int_le(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 18000);
 	ck_assert_uint_eq(told(0, 0), 1);
 	ck_assert_uint_eq(events("session.close.success"), 0);
+}
+END_TEST
+
+/* Whoever comes there with an old token, when the others have gone, does not have their time. */
+START_TEST(nobody_comes_to_a_room_that_was_ended)
+{
+	int64_t came;
+
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	drain(0);
+	(void)move(0);
+	await_count(told, 0, 0, 1);
+	put_people(0, 0, 0);
+	await_count(ended, 0, 0, 1);
+	put_people(0, 0, 1);
+	tell_joined(0, 0);
+	came = clock_monotonic();
+	await_count(ended, 0, 0, 2);
+	ck_assert_int_lt(pool.servers[0].ended_at[0] - came, 2000);
+	ck_assert_uint_eq(told(0, 0), 1);
 }
 END_TEST
 
@@ -531,9 +558,9 @@ START_TEST(rooms_stay_without_another_server)
 	add_server(1);
 	drain(1);
 	ck_assert_ptr_nonnull(strstr(ask(409, METHOD_POST, path, NULL), "No other server"));
-	(void)ask(200, METHOD_PATCH, paths[1], "{\"draining\":false}");
+	undrain(1);
 	ck_assert_str_eq(ask(202, METHOD_POST, path, NULL), "{\"rooms\":1}");
-	(void)ask(200, METHOD_PATCH, paths[0], "{\"draining\":false}");
+	undrain(0);
 	ck_assert_ptr_nonnull(strstr(ask(409, METHOD_POST, path, NULL), "Backend is not draining"));
 }
 END_TEST
@@ -588,6 +615,7 @@ void add_pools(TCase *pools)
 	tcase_add_test(pools, people_follow_a_room_that_is_moved);
 	tcase_add_test(pools, people_are_told_of_each_move);
 	tcase_add_test(pools, a_room_that_was_moved_is_ended_where_it_was);
+	tcase_add_test(pools, nobody_comes_to_a_room_that_was_ended);
 	tcase_add_test(pools, a_room_elsewhere_is_ended);
 	tcase_add_test(pools, many_rooms_are_moved_some_each_second);
 	tcase_add_loop_test(pools, a_move_counts_all_rooms, 0, ROWS(counted));
