@@ -48,9 +48,15 @@ bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t medi
 		 int64_t written, struct fault *fault)
 {
 	struct slice rest = part->drops_media ? (struct slice){ NULL, 0 } : bytes;
+	struct stat status;
 	char line[128];
 	int size;
 	bool is_written = true;
+
+	/* A file without a name goes with its descriptor, and writing says nothing. */
+	if (fstat(part->media, &status) == 0 && status.st_nlink == 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "the folder of the recording was deleted");
 
 	while (is_written && rest.size > 0) {
 		const ssize_t n = write(part->media, rest.data, rest.size);
@@ -68,8 +74,10 @@ bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t medi
 	size = snprintf(line, sizeof line, "%lld %lld %lld %zu %lld %lld\n",
 			(long long)part->chunks, (long long)at, (long long)written, bytes.size,
 			(long long)media_ms, (long long)part->run);
-	/* A line that is lost or torn costs the times of a chunk, not its media. */
+	/* What is joined goes by the lines, so they are as safe as the media. */
 	(void)!write(part->log, line, (size_t)size);
+	if (!part->drops_media)
+		(void)fdatasync(part->log);
 	part->chunks++;
 	part->bytes += part->drops_media ? 0 : (int64_t)bytes.size;
 	part->media_ms = media_ms;

@@ -16,6 +16,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "kit.h"
 #include "recorder/chat.h"
 #include "recorder/cuts.h"
@@ -487,6 +488,61 @@ START_TEST(a_chunk_that_does_not_fit_is_cut_off)
 }
 END_TEST
 
+/* ---- what is on the disk ---- */
+
+/* clang-format off */
+static const struct {
+	bool drops_media;
+	const char *suffix;
+	bool is_synced;
+} kept_files[] = {
+	{ false, ".mkv", true },
+	/* Without its lines, media is not joined. */
+	{ false, ".log", true },
+	/* Nothing is joined of a stream without a file. */
+	{ true, ".mkv", false },
+	{ true, ".log", false },
+};
+/* clang-format on */
+
+START_TEST(a_chunk_is_on_the_disk)
+{
+	char *directory = directory_make(), path[PART_PATH_SIZE];
+	struct fault fault = FAULT_INITIAL;
+	int64_t number = 1;
+	struct part part;
+
+	ck_assert(part_open(&part, directory, 1, &number, &fault));
+	part.drops_media = kept_files[_i].drops_media;
+	fast_disk_note();
+	ck_assert(part_append(&part, SLICE("1234567"), 5000, 1000, 6000, &fault));
+	part_close(&part);
+	part_path(directory, 1, 1, kept_files[_i].suffix, path);
+	ck_assert_int_eq(fast_disk_has_synced(path), kept_files[_i].is_synced);
+	directory_remove(directory);
+}
+END_TEST
+
+/* What is written to a file that was deleted is nowhere, though writing succeeds. */
+START_TEST(a_part_that_was_deleted_ends)
+{
+	char *directory = directory_make(), path[PART_PATH_SIZE];
+	struct fault fault = FAULT_INITIAL;
+	int64_t number = 1;
+	struct part part;
+
+	ck_assert(part_open(&part, directory, 1, &number, &fault));
+	ck_assert(part_append(&part, SLICE("1234567"), 5000, 1000, 6000, &fault));
+	part_path(directory, 1, 1, ".mkv", path);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert(!part_append(&part, SLICE("1234567"), 6000, 2000, 7000, &fault));
+	ck_assert_str_eq(fault_reason(&fault), "the folder of the recording was deleted");
+	ck_assert_int_eq(part.chunks, 1);
+	part_close(&part);
+	directory_remove(directory);
+}
+END_TEST
+
 /* One process of a name works with a folder; a restart finds boot and n. */
 START_TEST(a_folder_has_a_mark_and_a_lock)
 {
@@ -707,6 +763,8 @@ TCase *recorder_plans(void)
 	tcase_add_test(planned, a_kept_order_has_no_token);
 	tcase_add_test(planned, parts_are_found_in_their_order);
 	tcase_add_test(planned, a_chunk_that_does_not_fit_is_cut_off);
+	tcase_add_test(planned, a_part_that_was_deleted_ends);
+	tcase_add_loop_test(planned, a_chunk_is_on_the_disk, 0, ROWS(kept_files));
 	tcase_add_test(planned, a_folder_has_a_mark_and_a_lock);
 	tcase_add_test(planned, leftovers_are_of_this_recorder);
 	tcase_add_loop_test(planned, a_message_becomes_a_row, 0, ROWS(messages));
