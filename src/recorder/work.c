@@ -134,6 +134,7 @@ static void read_former_parts(struct work_stand *stand, struct work *work)
 			add_gap(work,
 				media->chunks[0].at - media->chunks[0].media_ms - work->media_at);
 		work->recorded_ms += last->media_ms;
+		work->former_ms += parts[i].epoch < work->epoch ? last->media_ms : 0;
 		work->media_at = last->at;
 		work->has_media = work->has_media || parts[i].epoch == work->epoch;
 		if (parts[i].epoch == work->epoch) {
@@ -279,6 +280,7 @@ void work_obey(struct work_stand *stand, struct work *work, const struct wanted 
 		cast_close(work->cast);
 		work->cast = NULL;
 		work->epoch = wanted->epoch;
+		work->former_ms = work->recorded_ms;
 		work->part = work->file_number = 0;
 		work->has_media = work->has_no_space = false;
 		work->failures = 0;
@@ -761,7 +763,7 @@ struct work_news work_tell(const struct work *work)
 		.people = work->people,
 		.state = work->state,
 		.media_at = work->media_at,
-		.recorded_ms = work->recorded_ms,
+		.recorded_ms = work->recorded_ms - work->former_ms,
 		.gaps = work->gaps,
 		.gaps_count = work->gaps_count,
 		.files = work->files,

@@ -82,6 +82,7 @@ struct work {
 
 	/* What was recorded. */
 	int64_t recorded_ms, media_at, bytes; /* bytes of parts that are not joined */
+	int64_t former_ms; /* what was recorded in former epochs, which the service counts itself */
 	struct gap *gaps;
 	size_t gaps_count, gaps_capacity;
 	bool has_no_space;

@@ -23,6 +23,7 @@
 #include "recorder/folder.h"
 #include "recorder/part.h"
 #include "recorder/recorder.h"
+#include "recorder/work.h"
 #include "suite.h"
 
 #define END INT64_MAX
@@ -523,6 +524,46 @@ START_TEST(a_chunk_is_on_the_disk)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	int64_t opened, obeyed; /* epochs; 0: it is not taken again */
+	int64_t recorded_ms;
+} epochs[] = {
+	/* After a restart it goes on. */
+	{ 1, 0, 3000 },
+	/* What is of a former epoch the service has counted: another recorder has it now, or the
+	 * same one again. */
+	{ 2, 0, 0 },
+	{ 1, 2, 0 },
+};
+/* clang-format on */
+
+START_TEST(what_is_told_is_of_this_epoch)
+{
+	char *directory = directory_make();
+	struct fault fault = FAULT_INITIAL;
+	struct work_stand stand = { .arena = arena };
+	const struct wanted wanted = { .epoch = epochs[_i].obeyed, .want = WANT_RUN };
+	char path[FOLDER_PATH_SIZE];
+	int64_t number = 1;
+	struct work *work;
+	struct part part;
+
+	ck_assert(folder_open(&stand.folder, directory, &fault));
+	folder_of_job(&stand.folder, ACCOUNT, JOB, path);
+	ck_assert_int_eq(mkdir(path, 0770), 0);
+	ck_assert(part_open(&part, path, 1, &number, &fault));
+	ck_assert(part_append(&part, SLICE("1234567"), 5000, 3000, 6000, &fault));
+	part_close(&part);
+	work = work_open(&stand, ACCOUNT, JOB, epochs[_i].opened);
+	if (epochs[_i].obeyed > 0)
+		work_obey(&stand, work, &wanted);
+	ck_assert_int_eq(work_tell(work).recorded_ms, epochs[_i].recorded_ms);
+	work_close(&stand, work);
+	directory_remove(directory);
+}
+END_TEST
+
 /* What is written to a file that was deleted is nowhere, though writing succeeds. */
 START_TEST(a_part_that_was_deleted_ends)
 {
@@ -765,6 +806,7 @@ TCase *recorder_plans(void)
 	tcase_add_test(planned, a_chunk_that_does_not_fit_is_cut_off);
 	tcase_add_test(planned, a_part_that_was_deleted_ends);
 	tcase_add_loop_test(planned, a_chunk_is_on_the_disk, 0, ROWS(kept_files));
+	tcase_add_loop_test(planned, what_is_told_is_of_this_epoch, 0, ROWS(epochs));
 	tcase_add_test(planned, a_folder_has_a_mark_and_a_lock);
 	tcase_add_test(planned, leftovers_are_of_this_recorder);
 	tcase_add_loop_test(planned, a_message_becomes_a_row, 0, ROWS(messages));
