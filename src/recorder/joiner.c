@@ -766,7 +766,8 @@ bool joiner_begin(struct children *children, const struct join_task *task, struc
 	else if (free_bytes < ROOM_TIMES * bytes)
 		fault_cause(fault, FAULT_UNAVAILABLE, 0,
 			    "joining needs %lld MiB, and the folder has %lld MiB left",
-			    (long long)(ROOM_TIMES * bytes >> 20), (long long)(free_bytes >> 20));
+			    (long long)(ROOM_TIMES * bytes >> 20) + 1,
+			    (long long)(free_bytes >> 20));
 	else
 		has_begun = true;
 	if (has_begun)
