@@ -788,7 +788,9 @@ bool job_report(struct call *call, struct fault *fault)
 	*report = (struct report){ .call = call, .lease = recording_times_of(call)->lease };
 	call->account = kind_only_id;
 	store_set_account(call->transaction, &kind_only_id);
-	if (!open_report(report, fault) || !merge_works(report, &next, &is_stored, fault))
+	/* What the later one said counts, also where that did not have to be stored. */
+	if (!open_report(report, fault) ||
+	    (!report->is_late && !merge_works(report, &next, &is_stored, fault)))
 		return false;
 	/* Each account has a transaction of its own; the answer has one after them. */
 	if (call_is_writing(call) && is_stored) {

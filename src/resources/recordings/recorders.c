@@ -100,7 +100,7 @@ void recorders_refresh(struct recorders *recorders, struct arena *arena, struct 
 		return;
 	pthread_mutex_lock(&recorders->lock);
 	place = reported_of(recorders, name, false);
-	if (place != NULL && place->recorder.seen > recorder->seen) {
+	if (place != NULL && place->recorder.seen >= recorder->seen) {
 		*recorder = place->recorder;
 		recorder->stored = stored;
 		recorder->name = name;

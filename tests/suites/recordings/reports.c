@@ -1125,6 +1125,29 @@ START_TEST(a_clock_that_is_an_hour_off_is_held_to_the_recording)
 }
 END_TEST
 
+START_TEST(a_report_that_comes_late_changes_nothing)
+{
+	const struct id *account = &world.account.id;
+	struct client client;
+	struct id job;
+
+	client_begin(&client, "r1", "b1", "f1", NULL);
+	job = start("one");
+	report(&client);
+	client.works = work_text(account, &job, 1, "running", 1000, "");
+	for (int i = 0; i < 3; i++)
+		report(&client);
+	client.n = 2;
+	client.works = work_text(account, &job, 1, "broken", 1000, ",\"error\":\"It is gone.\"");
+	ck_assert_uint_eq(work_count(report(&client)), 1);
+	ck_assert_uint_eq(job_of(&world.account, &job).error.size, 0);
+	client.n = 4;
+	client.works = work_text(account, &job, 1, "running", 1000, "");
+	ck_assert_uint_eq(work_count(report(&client)), 1);
+	ck_assert_uint_eq(job_of(&world.account, &job).epoch, 1);
+}
+END_TEST
+
 START_TEST(the_holder_that_comes_back_in_time_goes_on)
 {
 	const struct id *account = &world.account.id;
@@ -2357,6 +2380,7 @@ void add_reports(TCase *reports, bool on_database)
 			    an_external_stream_whose_outputs_are_all_given_up_keeps_its_file, 0, 2);
 	tcase_add_test(reports, an_external_stream_whose_keys_are_lost_fails);
 	tcase_add_test(reports, another_recorder_of_the_folder_takes_over);
+	tcase_add_test(reports, a_report_that_comes_late_changes_nothing);
 	tcase_add_loop_test(reports, a_clock_that_is_an_hour_off_is_held_to_the_recording, 0, 2);
 	tcase_add_test(reports, the_holder_that_comes_back_in_time_goes_on);
 	tcase_add_test(reports, a_broken_work_is_taken_again_by_whoever_is_alone);
