@@ -98,8 +98,8 @@ struct watched_stray {
 	 * again. When the room is ended there even if people are inside; 0: not known yet. */
 	int64_t act_at;
 	int64_t end_at;
-	/* The move that it is of: when the place changed (milliseconds since 1970). Of this one: its
-	 * people were told, by this process; the room was ended there. */
+	/* Its move: when the place changed (milliseconds since 1970). Since then: its people were
+	 * told, by this process; the room was ended there. */
 	int64_t moved;
 	bool was_told, was_ended;
 	bool is_empty; /* as it was last seen */

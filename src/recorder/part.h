@@ -28,7 +28,7 @@ struct part {
 bool part_open(struct part *part, const char *folder, int64_t epoch, int64_t *number,
 	       struct fault *fault);
 
-/* Appends a chunk, and returns when it is on the disk. If it cannot be written, or the file has been
+/* Appends a chunk, and returns when it is on the disk. If it cannot be written, or the file is
  * deleted, the part ends with the chunk before. written: the time. */
 bool part_append(struct part *part, struct slice bytes, int64_t at, int64_t media_ms,
 		 int64_t written, struct fault *fault);
