@@ -1,5 +1,5 @@
-/* anteroom backend add, set, test, drain, undrain, move and remove: the media servers of an
- * account, by their names. backend list is a row in client_commands.c.
+/* anteroom backend add, set and drain, which are more than one request with options. The other
+ * commands for media servers are rows in client_commands.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -13,30 +13,14 @@
 #include "command/table.h"
 #include "rules/media_rules.h"
 
-static const char *const backend_columns[] = {
-	"id", "name", "type", "default", "pool", "weight", "region", "draining", "url", NULL,
-};
-static const char *const test_columns[] = { "state", "milliseconds", "message", NULL };
-static const char *const moved_columns[] = { "rooms", NULL };
-
 #define BACKENDS "/v2/backends"
 /* Bytes of a line of a file with secrets. */
 #define LINE_MOST 4096
 #define EXAMPLE_SECRET "api_secret=..."
 
-/* Members of a command line, after the other operands. */
-#define OPERANDS_BEFORE 3
-struct backend_words {
-	const char *operands[OPERANDS_BEFORE + OPERANDS_REPEATED_MOST + 1];
-	const char *secrets; /* the file, or NULL */
-};
-
-#define SECRETS_ROW(to) \
-	{ \
-		"secrets", "FILE", \
-			"a file with lines such as " EXAMPLE_SECRET " (- for standard input)", \
-			TO_TEXT(to) \
-	}
+/* The operands of backend add before MEMBER=VALUE. */
+static const char *const first_members[] = { "name", "type", "url" };
+#define FIRST_MEMBERS (sizeof first_members / sizeof first_members[0])
 
 /* ---- members ---- */
 
@@ -116,54 +100,34 @@ static bool add_secrets(struct service_client *client, const char *path, json_t 
 	return is_done;
 }
 
-/* Adds what the words say, after so many operands, and the file with secrets. */
-static bool add_members(struct service_client *client, const struct backend_words *words,
-			size_t before, json_t *body, struct fault *fault)
+/* ---- the commands ---- */
+
+/* Returns the path of a backend, which may be an ID or a name; NULL with a fault if it does not
+ * exist. */
+static const char *backend_path(struct service_client *client, const char *backend,
+				struct fault *fault)
 {
-	for (size_t i = before; words->operands[i] != NULL; i++) {
-		if (!add_member(client, slice_of(words->operands[i]), false, body, fault))
-			return false;
-	}
-	return words->secrets == NULL || add_secrets(client, words->secrets, body, fault);
+	const char *id = service_client_id(client, CLIENT_BACKEND, backend, fault);
+
+	return id == NULL ? NULL : arena_text(client->arena, BACKENDS "/%s", id);
 }
 
-/* ---- calls ---- */
-
-/* Returns the path of a backend, which may be an ID or a name, with this behind it; NULL with a
- * fault if it does not exist. */
-static const char *path_of(struct service_client *client, const char *name, const char *behind,
-			   struct fault *fault)
+/* anteroom backend add NAME TYPE URL [MEMBER=VALUE]..., and set NAME [MEMBER=VALUE]... */
+int command_backend_write(const struct command *command, int argc, char **argv)
 {
-	struct service_list list = service_client_list(client, BACKENDS, 0, fault);
-	const char *path = NULL;
-	const json_t *item;
-	struct id ignored;
-
-	if (id_parse(slice_of(name), &ignored))
-		return arena_text(client->arena, BACKENDS "/%s%s", name, behind);
-	while (path == NULL && (item = service_client_next(&list)) != NULL) {
-		const char *other = json_string_value(json_object_get(item, "name"));
-		const char *id = json_string_value(json_object_get(item, "id"));
-
-		if (other != NULL && id != NULL && strcmp(other, name) == 0)
-			path = arena_text(client->arena, BACKENDS "/%s%s", id, behind);
-	}
-	if (path == NULL && fault->kind == FAULT_NONE)
-		fault_set(fault, FAULT_NOT_FOUND, "no backend is named \"%s\"", name);
-	return path;
-}
-
-int command_backend_add(const struct command *command, int argc, char **argv)
-{
-	static const char *const members[] = { "name", "type", "url" };
+	const bool adds = strcmp(command->name, "backend add") == 0;
+	const size_t before = adds ? FIRST_MEMBERS : 1;
+	const char *operands[FIRST_MEMBERS + OPERANDS_REPEATED_MOST + 1] = { NULL };
 	struct service_client client = { .command = command };
-	struct backend_words words = { .secrets = NULL };
+	const char *path = BACKENDS, *secrets = NULL;
 	const struct option_row rows[] = {
-		SECRETS_ROW(&words.secrets),
+		{ "secrets", "FILE",
+		  "a file with lines such as " EXAMPLE_SECRET " (- for standard input)",
+		  TO_TEXT(&secrets) },
 		JSON_ROW(&client.wants_json),
 		CLIENT_ROWS(&client),
 	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, words.operands);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_reply answer;
 	json_t *body;
@@ -173,96 +137,23 @@ int command_backend_add(const struct command *command, int argc, char **argv)
 		return status;
 	is_done = service_client_open(&client, &fault);
 	body = is_done ? arena_json(client.arena, json_object()) : NULL;
-	for (size_t i = 0; is_done && i < OPERANDS_BEFORE; i++) {
-		is_done = text_is_utf8(slice_of(words.operands[i])) ||
+	for (size_t i = 0; is_done && adds && i < FIRST_MEMBERS; i++) {
+		is_done = text_is_utf8(slice_of(operands[i])) ||
 			  fault_cause(&fault, FAULT_BAD_REQUEST, 0, "the %s is not UTF-8",
-				      members[i]);
+				      first_members[i]);
 		if (is_done)
-			object_put(body, members[i], json_string(words.operands[i]));
+			object_put(body, first_members[i], json_string(operands[i]));
 	}
-	is_done = is_done && add_members(&client, &words, OPERANDS_BEFORE, body, &fault) &&
-		  service_client_call(&client, METHOD_POST, BACKENDS, body, &answer, &fault);
+	for (size_t i = before; is_done && operands[i] != NULL; i++)
+		is_done = add_member(&client, slice_of(operands[i]), false, body, &fault);
+	is_done = is_done && (secrets == NULL || add_secrets(&client, secrets, body, &fault)) &&
+		  (adds || (path = backend_path(&client, operands[0], &fault)) != NULL) &&
+		  service_client_call(&client, adds ? METHOD_POST : METHOD_PATCH, path, body,
+				      &answer, &fault);
 	if (is_done)
-		table_print_answer(&client, &answer, backend_columns);
+		table_print_answer(&client, &answer, table_backend_columns);
 	return service_client_close(&client, is_done, &fault);
 }
-
-int command_backend_set(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	struct backend_words words = { .secrets = NULL };
-	const struct option_row rows[] = {
-		SECRETS_ROW(&words.secrets),
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, words.operands);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer;
-	const char *path = NULL;
-	json_t *body;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault);
-	body = is_done ? arena_json(client.arena, json_object()) : NULL;
-	is_done = is_done && add_members(&client, &words, 1, body, &fault) &&
-		  (path = path_of(&client, words.operands[0], "", &fault)) != NULL &&
-		  service_client_call(&client, METHOD_PATCH, path, body, &answer, &fault);
-	if (is_done)
-		table_print_answer(&client, &answer, backend_columns);
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_backend_test(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *name = NULL, *path = NULL, *state;
-	const struct option_row rows[] = {
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer;
-	bool is_done, is_up = true;
-	int closed;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault) &&
-		  (path = path_of(&client, name, "/test", &fault)) != NULL &&
-		  service_client_call(&client, METHOD_POST, path,
-				      arena_json(client.arena, json_object()), &answer, &fault);
-	if (is_done) {
-		state = json_string_value(json_object_get(answer.json, "state"));
-		is_up = state != NULL && strcmp(state, "up") == 0;
-		table_print_answer(&client, &answer, test_columns);
-	}
-	closed = service_client_close(&client, is_done, &fault);
-	return closed == EXIT_SUCCESS && !is_up ? EXIT_FAILURE : closed;
-}
-
-int command_backend_remove(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *name = NULL, *path = NULL;
-	const struct option_row rows[] = { CLIENT_ROWS(&client) };
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault) &&
-		  (path = path_of(&client, name, "", &fault)) != NULL &&
-		  service_client_call(&client, METHOD_DELETE, path, NULL, &answer, &fault);
-	return service_client_close(&client, is_done, &fault);
-}
-
-/* ---- draining ---- */
 
 static int64_t load_of(const struct service_reply *answer, const char *member)
 {
@@ -320,63 +211,12 @@ int command_backend_drain(const struct command *command, int argc, char **argv)
 	body = is_done ? arena_json(client.arena, json_object()) : NULL;
 	if (is_done)
 		object_put(body, "draining", json_true());
-	is_done = is_done && (path = path_of(&client, name, "", &fault)) != NULL &&
+	is_done = is_done && (path = backend_path(&client, name, &fault)) != NULL &&
 		  service_client_call(&client, METHOD_PATCH, path, body, &answer, &fault) &&
 		  (!moves ||
 		   service_client_call(&client, METHOD_POST,
 				       arena_text(client.arena, "%s/move", path),
 				       arena_json(client.arena, json_object()), &answer, &fault)) &&
 		  show_progress(&client, path, waits, &fault);
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_backend_undrain(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *name = NULL, *path = NULL;
-	const struct option_row rows[] = {
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer;
-	json_t *body;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault);
-	body = is_done ? arena_json(client.arena, json_object()) : NULL;
-	if (is_done)
-		object_put(body, "draining", json_false());
-	is_done = is_done && (path = path_of(&client, name, "", &fault)) != NULL &&
-		  service_client_call(&client, METHOD_PATCH, path, body, &answer, &fault);
-	if (is_done)
-		table_print_answer(&client, &answer, backend_columns);
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_backend_move(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *name = NULL, *path = NULL;
-	const struct option_row rows[] = {
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault) &&
-		  (path = path_of(&client, name, "/move", &fault)) != NULL &&
-		  service_client_call(&client, METHOD_POST, path,
-				      arena_json(client.arena, json_object()), &answer, &fault);
-	if (is_done)
-		table_print_answer(&client, &answer, moved_columns);
 	return service_client_close(&client, is_done, &fault);
 }

@@ -1,5 +1,5 @@
-/* anteroom room, peer, door, code, key, ban, session, recording, stream and usage: requests to a
- * running service, one row each. Path, options and their help are those of the route.
+/* anteroom room, peer, door, code, key, ban, backend, session, recording, stream and usage:
+ * requests to a running service, one row each. Path, options and their help are those of the route.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -29,9 +29,8 @@ static const char *const key_columns[] = {
 static const char *const ban_columns[] = {
 	"id", "user_id", "code_hash", "room_id", "expires_at", "reason", NULL,
 };
-static const char *const backend_columns[] = {
-	"id", "name", "type", "default", "pool", "weight", "region", "draining", "url", NULL,
-};
+static const char *const test_columns[] = { "state", "milliseconds", "message", NULL };
+static const char *const moved_columns[] = { "rooms", NULL };
 static const char *const peer_columns[] = {
 	"id", "joined_at", "role", "user_id", "name", NULL,
 };
@@ -111,6 +110,7 @@ static const struct client_command {
 	bool creates; /* rejected if an object of that name exists */
 	const char *list; /* a member of the response: `columns` are those of its items */
 	const char *secret; /* a member of the response that the server never shows again */
+	const char *success; /* the command fails unless the response has this state */
 	struct sent sent[SENT_MOST + 1];
 } client_commands[] = {
 	{ "room add", "createRoom", room_columns, .creates = true, .sent = {
@@ -181,7 +181,11 @@ static const struct client_command {
 	{ "ban list", "listBans", ban_columns, .sent = { { .name = "user_id" }, { "room_id", AS("room") } } },
 	{ "ban remove", "deleteBan", .columns = NULL },
 
-	{ "backend list", "listBackends", backend_columns, .list = NULL },
+	{ "backend list", "listBackends", table_backend_columns, .list = NULL },
+	{ "backend test", "testBackend", test_columns, .success = "up" },
+	{ "backend undrain", "patchBackend", table_backend_columns, .sent = { { "draining", OFF } } },
+	{ "backend move", "moveBackendRooms", moved_columns, .list = NULL },
+	{ "backend remove", "deleteBackend", .columns = NULL },
 
 	{ "session list", "listLiveSessions", session_columns, .sent = {
 		{ "active", SWITCH_OPTION("active", "only sessions that are open"), ON },
@@ -288,8 +292,8 @@ static bool is_sent(const struct service_member *member)
 
 /* ---- calls ---- */
 
-/* Returns the path of a route with its operands filled in; a room may be an ID or a name. Returns
- * NULL with a fault if the room does not exist. */
+/* Returns the path of a route with its operands filled in; a room or a backend may be an ID or a
+ * name. Returns NULL with a fault if the name does not exist. */
 static const char *path_with(struct service_client *client, const char *path,
 			     const char *const *operands, struct fault *fault)
 {
@@ -298,13 +302,17 @@ static const char *path_with(struct service_client *client, const char *path,
 
 	for (;;) {
 		const char *operand;
+		struct slice noun;
 
 		buffer_append(&text, text_split(rest, '{', &rest));
 		if (rest.data == NULL)
 			break;
 		operand = *operands++;
-		if (slice_is(text_split(rest, '}', &rest), "room_id"))
-			operand = service_client_room(client, operand, fault);
+		noun = text_split(rest, '}', &rest);
+		if (slice_is(noun, "room_id"))
+			operand = service_client_id(client, CLIENT_ROOM, operand, fault);
+		else if (slice_is(noun, "backend_id"))
+			operand = service_client_id(client, CLIENT_BACKEND, operand, fault);
 		if (operand == NULL)
 			return NULL;
 		text_encode(&text, slice_of(operand));
@@ -369,10 +377,10 @@ static json_t *json_of_lines(struct arena *arena, const char *path, struct fault
 
 static bool call_and_print(struct service_client *client, const struct client_command *row,
 			   const struct route *route, const char *path,
-			   const struct service_member *members, struct fault *fault)
+			   const struct service_member *members, struct service_reply *answer,
+			   struct fault *fault)
 {
-	const bool has_body = route->method == METHOD_POST;
-	struct service_reply answer = { .status = 0 };
+	const bool has_body = route->method == METHOD_POST || route->method == METHOD_PATCH;
 	json_t *body = has_body ? arena_json(client->arena, json_object()) : NULL;
 
 	for (size_t i = 0; has_body && row->sent[i].name != NULL; i++) {
@@ -390,9 +398,9 @@ static bool call_and_print(struct service_client *client, const struct client_co
 		} else if (is_sent(member))
 			object_put(body, member->name, json_of_member(&row->sent[i], member));
 	}
-	if (!service_client_call(client, route->method, path, body, &answer, fault)) {
+	if (!service_client_call(client, route->method, path, body, answer, fault)) {
 		/* "Precondition failed" does not help users who set no precondition. */
-		if (row->creates && answer.status == 412 && members[0].text != NULL) {
+		if (row->creates && answer->status == 412 && members[0].text != NULL) {
 			*fault = FAULT_INITIAL;
 			fault_set(fault, FAULT_CONFLICT, "a room named \"%s\" already exists",
 				  members[0].text);
@@ -400,12 +408,12 @@ static bool call_and_print(struct service_client *client, const struct client_co
 		return false;
 	}
 	if (client->takes_text)
-		table_print_text(client, answer.body);
+		table_print_text(client, answer->body);
 	else if (row->list != NULL)
-		table_print_with_list(client, &answer, row->list, row->columns);
+		table_print_with_list(client, answer, row->list, row->columns);
 	else if (route->method != METHOD_DELETE)
-		table_print_answer(client, &answer, row->columns);
-	if (row->secret != NULL && json_object_get(answer.json, row->secret) != NULL)
+		table_print_answer(client, answer, row->columns);
+	if (row->secret != NULL && json_object_get(answer->json, row->secret) != NULL)
 		command_remark(client->command,
 			       "the %s is not shown again; store it in a safe place", row->secret);
 	return true;
@@ -428,11 +436,12 @@ int command_client(const struct command *command, int argc, char **argv)
 		CLIENT_ROWS(&client),
 	};
 	struct option_row options[SENT_MOST + COUNT(common)];
+	struct service_reply answer = { .status = 0 };
 	struct fault fault = FAULT_INITIAL;
 	const struct shape *shape;
 	const char *path = NULL;
 	size_t n = 0, sent, first;
-	bool is_done, is_list;
+	bool is_done, is_list, fails;
 	int status;
 
 	while (strcmp(row->name, command->name) != 0)
@@ -482,9 +491,13 @@ int command_client(const struct command *command, int argc, char **argv)
 		  (path = path_with(&client, route->path, operands, &fault)) != NULL;
 	if (is_done && route->method == METHOD_GET)
 		path = service_client_query(&client, path, members, sent);
-	is_done = is_done && (is_list ? table_print_list(&client, path, most, row->columns, &fault)
-				      : call_and_print(&client, row, route, path, members, &fault));
-	return service_client_close(&client, is_done, &fault);
+	is_done = is_done &&
+		  (is_list ? table_print_list(&client, path, most, row->columns, &fault)
+			   : call_and_print(&client, row, route, path, members, &answer, &fault));
+	fails = is_done && row->success != NULL &&
+		!slice_is(text_of_json(json_object_get(answer.json, "state")), row->success);
+	status = service_client_close(&client, is_done, &fault);
+	return status == EXIT_SUCCESS && fails ? EXIT_FAILURE : status;
 }
 
 /* Prints the link, and its QR code above it if that is wanted. */

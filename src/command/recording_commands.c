@@ -355,7 +355,7 @@ int command_recording_test(const struct command *command, int argc, char **argv)
 	if (status != OPTIONS_GO)
 		return status;
 	is_done = service_client_open(&client, &fault) &&
-		  (room = service_client_room(&client, room, &fault)) != NULL &&
+		  (room = service_client_id(&client, CLIENT_ROOM, room, &fault)) != NULL &&
 		  test_room(&client, room, &fault);
 	return service_client_close(&client, is_done, &fault);
 }

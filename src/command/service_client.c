@@ -180,26 +180,32 @@ bool service_client_call(struct service_client *client, enum method method, cons
 	       read_answer(client, &raw, answer, fault);
 }
 
-const char *service_client_room(struct service_client *client, const char *room,
-				struct fault *fault)
+const char *service_client_id(struct service_client *client, enum client_noun noun,
+			      const char *name, struct fault *fault)
 {
+	static const struct {
+		const char *noun, *path;
+	} lists[] = {
+		[CLIENT_ROOM] = { "room", "/v2/rooms" },
+		[CLIENT_BACKEND] = { "backend", "/v2/backends" },
+	};
 	/* The smallest limit that the API accepts. */
-	const struct service_member query[] = { { "name", .text = room },
+	const struct service_member query[] = { { "name", .text = name },
 						{ "limit", .number = PAGE_LEAST } };
 	struct service_reply answer;
 	struct id ignored;
 	const char *id;
 
-	if (id_parse(slice_of(room), &ignored))
-		return room;
+	if (id_parse(slice_of(name), &ignored))
+		return name;
 	if (!service_client_call(client, METHOD_GET,
-				 service_client_query(client, "/v2/rooms", query, 2), NULL, &answer,
-				 fault))
+				 service_client_query(client, lists[noun].path, query, 2), NULL,
+				 &answer, fault))
 		return NULL;
 	id = json_string_value(
 		json_object_get(json_array_get(json_object_get(answer.json, "data"), 0), "id"));
 	if (id == NULL)
-		fault_set(fault, FAULT_NOT_FOUND, "no room is named \"%s\"", room);
+		fault_set(fault, FAULT_NOT_FOUND, "no %s is named \"%s\"", lists[noun].noun, name);
 	return id;
 }
 

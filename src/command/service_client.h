@@ -69,10 +69,13 @@ const char *service_client_query(const struct service_client *client, const char
 bool service_client_call(struct service_client *client, enum method method, const char *path,
 			 const json_t *body, struct service_reply *answer, struct fault *fault);
 
-/* Returns the ID of a room. room: an ID, or a name, which is looked up. Returns NULL with a fault
- * if the room does not exist. */
-const char *service_client_room(struct service_client *client, const char *room,
-				struct fault *fault);
+/* What a command line may name instead of giving its ID. */
+enum client_noun { CLIENT_ROOM, CLIENT_BACKEND };
+
+/* Returns an ID. name: an ID, or a name, which is looked up. Returns NULL with a fault if the name
+ * does not exist. */
+const char *service_client_id(struct service_client *client, enum client_noun noun,
+			      const char *name, struct fault *fault);
 
 /* A walk through a list, page by page; its members are of service_client.c. */
 struct service_list {

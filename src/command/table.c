@@ -11,6 +11,10 @@
 
 #define COLUMNS_MOST 10
 
+const char *const table_backend_columns[] = {
+	"id", "name", "type", "default", "pool", "weight", "region", "draining", "url", NULL,
+};
+
 /* A table for people, or JSON. */
 struct printed_table {
 	struct arena *arena;

@@ -9,6 +9,9 @@
 
 #include "command/service_client.h"
 
+/* The columns of a media server. */
+extern const char *const table_backend_columns[];
+
 /* Prints one object: the JSON as received, or a table with one row. If `members` is NULL, prints
  * one row for each member instead. */
 void table_print_answer(const struct service_client *client, const struct service_reply *answer,
