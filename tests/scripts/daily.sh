@@ -145,13 +145,20 @@ try_front()
 					proxy_pass $service\$request_uri;
 				}
 			}
+			# Two LiveKits without people.
+			server {
+				listen 127.0.0.2:$port;
+				listen 127.0.0.2:$((port + 1));
+				location = /twirp/livekit.RoomService/ListRooms { return 200 '{"rooms":[]}'; }
+				location / { return 200 '{}'; }
+			}
 		}
 	END
 	nginx -p "$scratch/" -c front/nginx.conf -e front/error.log
 }
 
 make_certificate
-start_responder daily
+start_responder daily --media-allow 127.0.0.2/32
 start_nginx daily
 service=$base
 start_on_port try_front
@@ -721,6 +728,120 @@ anteroom session show: 404 session not found
 END
 refuses 2 session list --active --closed <<'END'
 anteroom session list: --active and --closed cannot be combined
+END
+
+# ---- media servers ----
+
+livekit=ws://127.0.0.2:$port
+other_livekit=ws://127.0.0.2:$((port + 1))
+printf '# of both\n\n  api_key=key\napi_secret=%s\n' "$secret" >secrets
+prints backend add first livekit "$livekit" pool=calls weight=2 region=eu --secrets secrets <<END
+ID  NAME  TYPE  DEFAULT  POOL  WEIGHT  REGION  DRAINING  URL
+ID  first  livekit  false  calls  2  eu  false  $livekit
+END
+prints backend add second livekit "$other_livekit" pool=calls api_key=key --secrets secrets <<END
+ID  NAME  TYPE  DEFAULT  POOL  WEIGHT  REGION  DRAINING  URL
+ID  second  livekit  false  calls  100  -  false  $other_livekit
+END
+prints backend list <<END
+ID  NAME  TYPE  DEFAULT  POOL  WEIGHT  REGION  DRAINING  URL
+ID  second  livekit  false  calls  100  -  false  $other_livekit
+ID  first  livekit  false  calls  2  eu  false  $livekit
+ID  here  livekit  false  -  -  -  -  wss://127.0.0.1:1
+END
+prints backend set first weight=100 region= <<END
+ID  NAME  TYPE  DEFAULT  POOL  WEIGHT  REGION  DRAINING  URL
+ID  first  livekit  false  calls  100  -  false  $livekit
+END
+run 0 backend set second room_admin=true --json
+[ "$(jq -c '[.name, .config.room_admin, .weight]' out)" = '["second",true,100]' ] || fail "backend set: $(cat out)"
+first=$(curl --config curl.conf -sS "$service/v2/backends?name=first" | jq -r '.data[0].id')
+say "api_secret=$secret" | timeout 120 "$program" backend set "$first" "url=$livekit/" --secrets - >out 2>err ||
+	fail "backend set by ID: $(cat err)"
+run 0 backend test first --json
+[ "$(jq -c '[.state, .message]' out)" = '["up",""]' ] || fail "backend test: $(cat out)"
+run 0 backend test second
+run 1 backend test here
+grep -qE '^STATE +MILLISECONDS +MESSAGE$' out && grep -q ^down out || fail "backend test of one that is down: $(cat out err)"
+
+# A room at the first one is moved, and the other one has it from then on.
+calls=$(curl --config curl.conf -sS "$service/v2/templates" \
+	-d '{"name":"calls","settings":{"backend":"calls"},"roles":{"host":{}}}' | jq -r .id)
+run 0 backend drain second
+run 0 room add call --template "$calls"
+run 0 code add call host --code code-of-call
+# is_at NAME: the code is exchanged, for this media server.
+is_at()
+{
+	curl -sS -o exchanged "$service/v2/token" -d '{"code":"code-of-call","user_id":"ada"}' || fail 'an exchange'
+	[ "$(jq -r .join.backend exchanged)" = "$1" ] || fail "the call is not at the $1: $(cat exchanged)"
+}
+is_at first
+refuses 1 backend drain first --move <<'END'
+anteroom backend drain: 409 No other server
+END
+prints backend undrain second <<END
+ID  NAME  TYPE  DEFAULT  POOL  WEIGHT  REGION  DRAINING  URL
+ID  second  livekit  false  calls  100  -  false  $other_livekit
+END
+run 0 backend drain first --move --wait
+[ "$(tail -n 1 out)" = '0 rooms, 0 people' ] || fail "backend drain: $(cat out)"
+is_at second
+prints backend drain first <<'END'
+0 rooms, 0 people
+END
+prints backend move first <<'END'
+ROOMS
+0
+END
+prints backend move first --json <<'END'
+{"rooms":0}
+END
+run 0 backend undrain first --json
+[ "$(jq .draining out)" = false ] || fail "backend undrain: $(cat out)"
+
+prints backend remove first </dev/null
+refuses 1 backend remove second <<'END'
+anteroom backend remove: 409 Backend is in use
+END
+for command in set test drain undrain move remove; do
+	refuses 1 backend $command first <<-END
+		anteroom backend $command: no backend is named "first"
+	END
+	refuses 1 backend $command "$first" <<-END
+		anteroom backend $command: 404 Backend not found
+	END
+done
+refuses 1 backend move second <<'END'
+anteroom backend move: 409 Backend is not draining
+END
+refuses 1 backend add second livekit "$livekit" --secrets secrets <<'END'
+anteroom backend add: 409 Overwrite error
+END
+refuses 1 backend set second weight=heavy region=EU <<'END'
+anteroom backend set: 400 Invalid body param
+  /weight: must be an integer, got "heavy"
+  /region: must be one of in, us, eu, got "EU"
+END
+refuses 1 backend set second url=wss://elsewhere.example <<'END'
+anteroom backend set: 400 Invalid body param
+  /config/api_secret: must be sent again when the address changes
+END
+refuses 2 backend add third livekit "$livekit" api_key=key "api_secret=$secret" <<'END'
+anteroom backend add: api_secret is a secret, which others could see on the command line; use --secrets FILE
+END
+refuses 2 backend add third livekit "$livekit" weight <<'END'
+anteroom backend add: "weight" is not MEMBER=VALUE
+END
+refuses 2 backend add third livekit "$(printf '\377')" <<'END'
+anteroom backend add: the url is not UTF-8
+END
+refuses 2 backend set second --secrets /nowhere <<'END'
+anteroom backend set: cannot open /nowhere: No such file or directory
+END
+say nonsense >secrets
+refuses 2 backend set second --secrets secrets <<'END'
+anteroom backend set: a line of the file is not MEMBER=VALUE
 END
 
 # ---- lists of several pages ----
