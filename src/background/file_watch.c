@@ -4,11 +4,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/file_watch.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "accounts/accounts.h"
-#include "background/media_client.h"
+#include "background/request_list.h"
 #include "background/transact.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -54,13 +53,8 @@ struct look {
 
 /* An object that its storage is asked to delete. */
 struct object_request {
-	struct file_watch *watch;
-	struct object_request *next;
-	struct arena *arena;
-	struct asking asking;
-	struct asked asked;
+	struct listed_request listed; /* first, so that it is the same object */
 	struct gone_file file;
-	bool has_ended; /* protected by the lock */
 };
 
 struct file_watch {
@@ -68,9 +62,7 @@ struct file_watch {
 	struct transactor work;
 	struct arena *arena;
 	struct look look;
-	struct object_request *requests;
-	size_t request_count;
-	pthread_mutex_t lock;
+	struct request_list requests;
 };
 
 struct file_watch *file_watch_open(const struct environment *environment)
@@ -83,7 +75,7 @@ struct file_watch *file_watch_open(const struct environment *environment)
 		.event = "recording_files_not_kept",
 	};
 	watch->arena = arena_open();
-	pthread_mutex_init(&watch->lock, NULL);
+	request_list_open(&watch->requests);
 	return watch;
 }
 
@@ -91,17 +83,9 @@ void file_watch_close(struct file_watch *watch)
 {
 	if (watch == NULL)
 		return;
-	/* The client has ended them all. */
-	while (watch->requests != NULL) {
-		struct object_request *next = watch->requests->next;
-
-		media_client_release(&watch->requests->asking);
-		arena_close(watch->requests->arena);
-		watch->requests = next;
-	}
+	request_list_close(&watch->requests);
 	arena_close(watch->arena);
 	free(watch->look.accounts);
-	pthread_mutex_destroy(&watch->lock);
 	free(watch);
 }
 
@@ -216,50 +200,36 @@ static bool object_is_gone(struct file_watch *watch, const struct gone_file *fil
 	return run.is_done;
 }
 
-static void object_request_done(void *context, struct asking *asking)
-{
-	struct object_request *request = context;
-
-	(void)asking;
-	pthread_mutex_lock(&request->watch->lock);
-	request->has_ended = true;
-	pthread_mutex_unlock(&request->watch->lock);
-}
-
 /* Asks the storage of an object to delete it. Until the answer, and if there is none, it is not due
  * again. Returns false if the store did not take that. */
 static bool delete_object(struct file_watch *watch, const struct gone_file *file)
 {
 	struct media_client *client = watch->environment->media_client;
-	struct arena *arena = arena_open();
-	struct object_request *request = arena_zero(arena, sizeof *request);
+	struct object_request *request =
+		(struct object_request *)listed_request_open(&file->account, sizeof *request);
+	struct arena *arena = request->listed.arena;
 	struct fault fault = FAULT_INITIAL;
 	bool can_ask = false, is_done;
 
-	*request = (struct object_request){ .watch = watch, .arena = arena, .file = *file };
+	request->file = *file;
 	request->file.path = arena_copy(arena, file->path);
 	request->file.storage = arena_copy(arena, file->storage);
 	request->file.folder = SLICE("");
-	request->asking.account = file->account;
-	request->asking.rank = ASKED_TO_MANAGE;
-	request->asking.asked = &request->asked;
-	request->asking.count = 1;
+	request->listed.asking.rank = ASKED_TO_MANAGE;
 	{
 		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &file->account,
 					      &fault);
 
 		while (transact_again(&run)) {
-			can_ask = storage_delete_request(&run.call, file, &request->asked.request);
+			can_ask = storage_delete_request(&run.call, file,
+							 &request->listed.asked.request);
 			run.is_done = gone_file_delay(&run.call, file,
 						      run.call.now + OBJECT_AGAIN_AFTER, &fault);
 		}
 		is_done = run.is_done;
 	}
 	if (is_done && can_ask && client != NULL) {
-		request->next = watch->requests;
-		watch->requests = request;
-		watch->request_count++;
-		media_client_ask(client, &request->asking, object_request_done, request);
+		request_list_ask(&watch->requests, client, &request->listed);
 		return true;
 	}
 	/* Nobody can delete it: the credentials were gone before it was. */
@@ -271,7 +241,7 @@ static bool delete_object(struct file_watch *watch, const struct gone_file *file
 
 static void take_object_answer(struct file_watch *watch, const struct object_request *request)
 {
-	const struct asked *asked = &request->asked;
+	const struct asked *asked = &request->listed.asked;
 	char message[BUCKET_ERROR_SIZE] = "The request was not made.";
 
 	if (asked->end == ASKED_ANSWERED)
@@ -291,39 +261,14 @@ static void take_object_answer(struct file_watch *watch, const struct object_req
 	arena_reset(watch->arena);
 }
 
-static void take_object_answers(struct file_watch *watch)
-{
-	struct object_request **place = &watch->requests;
-
-	while (*place != NULL) {
-		struct object_request *request = *place;
-		bool has_ended;
-
-		pthread_mutex_lock(&watch->lock);
-		has_ended = request->has_ended;
-		pthread_mutex_unlock(&watch->lock);
-		if (!has_ended) {
-			place = &request->next;
-			continue;
-		}
-		*place = request->next;
-		watch->request_count--;
-		take_object_answer(watch, request);
-		media_client_release(&request->asking);
-		arena_close(request->arena);
-	}
-}
-
 /* ---- what is due ---- */
 
 static bool object_may_be_asked(const struct file_watch *watch, const struct id *account)
 {
-	size_t own = 0;
+	size_t own;
 
-	for (const struct object_request *other = watch->requests; other != NULL;
-	     other = other->next)
-		own += id_compare(&other->file.account, account) == 0;
-	return own < OBJECTS_OF_ACCOUNT && watch->request_count < OBJECTS_MOST;
+	return request_list_count(&watch->requests, account, &own) < OBJECTS_MOST &&
+	       own < OBJECTS_OF_ACCOUNT;
 }
 
 /* Puts off what cannot be done now, so that it does not stand before what can. */
@@ -572,12 +517,16 @@ static bool look_on(struct file_watch *watch)
 
 bool file_watch_round(struct file_watch *watch)
 {
+	struct listed_request *request;
 	bool is_behind;
 
 	/* With --live watch, nothing is deleted. */
 	if (watch->environment->recordings == NULL || watch->environment->live == LIVE_WATCH)
 		return false;
-	take_object_answers(watch);
+	while ((request = request_list_take(&watch->requests)) != NULL) {
+		take_object_answer(watch, (struct object_request *)request);
+		listed_request_close(request);
+	}
 	is_behind = delete_due(watch);
 	is_behind = look_on(watch) || is_behind;
 	if (watch->work.has_committed)

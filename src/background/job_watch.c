@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "accounts/accounts.h"
-#include "background/media_client.h"
+#include "background/request_list.h"
 #include "background/transact.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -28,15 +28,10 @@
 
 /* A request to a media server about the participant of a recorder. */
 struct job_request {
-	struct job_watch *watch;
-	struct job_request *next;
-	struct arena *arena;
-	struct asking asking;
-	struct asked asked;
-	struct id account, job;
+	struct listed_request listed; /* first, so that it is the same object */
+	struct id job;
 	uint32_t epoch;
 	enum job_question question;
-	bool has_ended; /* protected by the lock */
 };
 
 /* A session that is to be recorded or streamed, and could not be. */
@@ -60,7 +55,7 @@ struct job_watch {
 	struct transactor work;
 	struct arena *arena;
 	int64_t since; /* milliseconds since 1970: this process follows jobs from then on; 0: not */
-	struct job_request *requests;
+	struct request_list requests;
 	/* Recordings that start by themselves: the account, and the room after which it goes on. */
 	size_t account_place;
 	int64_t pass_at; /* when the next pass may begin */
@@ -79,32 +74,22 @@ struct job_watch {
 
 /* ---- requests to media servers ---- */
 
-static void request_done(void *context, struct asking *asking)
-{
-	struct job_request *request = context;
-
-	(void)asking;
-	pthread_mutex_lock(&request->watch->lock);
-	request->has_ended = true;
-	pthread_mutex_unlock(&request->watch->lock);
-}
-
 static bool request_may_begin(const struct job_watch *watch, const struct job_turn *turn,
 			      uint32_t epoch)
 {
-	size_t all = 0, own = 0;
+	size_t own;
 
-	for (const struct job_request *other = watch->requests; other != NULL;
-	     other = other->next) {
-		const bool is_own = id_compare(&other->account, &turn->account) == 0;
+	for (const struct listed_request *listed = watch->requests.first; listed != NULL;
+	     listed = listed->next) {
+		const struct job_request *other = (const struct job_request *)listed;
 
-		if (is_own && id_compare(&other->job, &turn->job) == 0 && other->epoch == epoch)
+		if (id_compare(&listed->asking.account, &turn->account) == 0 &&
+		    id_compare(&other->job, &turn->job) == 0 && other->epoch == epoch)
 			return false;
-		all++;
-		own += is_own;
 	}
-	return all < REQUESTS_MOST && own < REQUESTS_OF_ACCOUNT &&
-	       watch->environment->media_client != NULL && watch->environment->live == LIVE_ON;
+	return request_list_count(&watch->requests, &turn->account, &own) < REQUESTS_MOST &&
+	       own < REQUESTS_OF_ACCOUNT && watch->environment->media_client != NULL &&
+	       watch->environment->live == LIVE_ON;
 }
 
 static void request_begin(struct job_watch *watch, const struct job_turn *turn, uint32_t epoch,
@@ -112,43 +97,28 @@ static void request_begin(struct job_watch *watch, const struct job_turn *turn, 
 {
 	struct fault fault = FAULT_INITIAL;
 	struct job_request *request;
-	struct arena *arena;
 	bool is_there = false;
 
 	if (!request_may_begin(watch, turn, epoch))
 		return;
-	arena = arena_open();
-	request = arena_zero(arena, sizeof *request);
-	*request = (struct job_request){ .watch = watch,
-					 .arena = arena,
-					 .account = turn->account,
-					 .job = turn->job,
-					 .epoch = epoch,
-					 .question = question };
-	request->asking.asked = &request->asked;
-	request->asking.count = 1;
+	request = (struct job_request *)listed_request_open(&turn->account, sizeof *request);
+	request->job = turn->job;
+	request->epoch = epoch;
+	request->question = question;
 	{
-		TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &turn->account,
-					      &fault);
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, request->listed.arena,
+					      &turn->account, &fault);
 
 		while (transact_again(&run))
 			run.is_done = job_ask_server(&run.call, &turn->job, epoch, question,
-						     &request->asking, &is_there, &fault);
+						     &request->listed.asking, &is_there, &fault);
 		is_there = is_there && run.is_done;
 	}
-	if (!is_there) {
-		arena_close(arena);
-		return;
-	}
-	request->next = watch->requests;
-	watch->requests = request;
-	media_client_ask(watch->environment->media_client, &request->asking, request_done, request);
-}
-
-static void request_close(struct job_request *request)
-{
-	media_client_release(&request->asking);
-	arena_close(request->arena);
+	if (is_there)
+		request_list_ask(&watch->requests, watch->environment->media_client,
+				 &request->listed);
+	else
+		arena_close(request->listed.arena);
 }
 
 /* ---- one job ---- */
@@ -184,9 +154,9 @@ static void watch_job(struct job_watch *watch, struct job_turn *turn)
 /* A participant that is not there is as good as removed. */
 static void take_answer(struct job_watch *watch, struct job_request *request)
 {
-	const bool is_answered = request->asked.end == ASKED_ANSWERED;
-	const int status = is_answered ? request->asked.outcome.status : 0;
-	struct job_turn turn = { .account = request->account, .job = request->job };
+	const struct asked *asked = &request->listed.asked;
+	const int status = asked->end == ASKED_ANSWERED ? asked->outcome.status : 0;
+	struct job_turn turn = { .account = request->listed.asking.account, .job = request->job };
 
 	switch (request->question) {
 	case JOB_REMOVES:
@@ -204,29 +174,6 @@ static void take_answer(struct job_watch *watch, struct job_request *request)
 	/* Without an answer, the next look asks again. */
 	if (turn.removed_epoch != 0 || turn.listed != LISTED_UNKNOWN || turn.has_room)
 		watch_job(watch, &turn);
-}
-
-static void take_answers(struct job_watch *watch)
-{
-	struct job_request **place = &watch->requests;
-
-	while (*place != NULL) {
-		struct job_request *request = *place;
-		bool has_ended;
-
-		pthread_mutex_lock(&watch->lock);
-		has_ended = request->has_ended;
-		pthread_mutex_unlock(&watch->lock);
-		if (!has_ended) {
-			place = &request->next;
-			continue;
-		}
-		*place = request->next;
-		take_answer(watch, request);
-		request_close(request);
-		/* The answer may have begun another request, at the head of the list. */
-		place = &watch->requests;
-	}
 }
 
 /* ---- the thread ---- */
@@ -471,6 +418,7 @@ static bool watch_waits(struct job_watch *watch, int64_t milliseconds)
 static void *run_job_watch(void *context)
 {
 	struct job_watch *watch = context;
+	struct listed_request *request;
 	bool is_behind = false;
 
 	do {
@@ -481,7 +429,10 @@ static void *run_job_watch(void *context)
 		}
 		if (watch->since == 0)
 			watch->since = clock_now(watch->environment->clock);
-		take_answers(watch);
+		while ((request = request_list_take(&watch->requests)) != NULL) {
+			take_answer(watch, (struct job_request *)request);
+			listed_request_close(request);
+		}
 		is_behind = watch_due(watch);
 		start_in_rooms(watch);
 		count_jobs(watch);
@@ -500,6 +451,7 @@ struct job_watch *job_watch_open(const struct environment *environment, struct l
 	watch->lease = lease;
 	watch->work = (struct transactor){ .environment = environment, .event = "job_not_merged" };
 	watch->arena = arena_open();
+	request_list_open(&watch->requests);
 	clock_condition_init(&watch->ending);
 	if (pthread_mutex_init(&watch->lock, NULL) != 0 ||
 	    pthread_create(&watch->thread, NULL, run_job_watch, watch) != 0)
@@ -522,12 +474,7 @@ void job_watch_close(struct job_watch *watch)
 {
 	if (watch == NULL)
 		return;
-	while (watch->requests != NULL) {
-		struct job_request *next = watch->requests->next;
-
-		request_close(watch->requests);
-		watch->requests = next;
-	}
+	request_list_close(&watch->requests);
 	arena_close(watch->arena);
 	pthread_cond_destroy(&watch->ending);
 	pthread_mutex_destroy(&watch->lock);
