@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
-#include <string.h>
 
 #include "records/kinds.h"
 #include "script.h"
@@ -17,14 +16,7 @@
 #define FOLLOWED MOVED " server:2 room:2 join:c +1000"
 #define GOES_ON "[open 2 0-3000 a@0-0=moved b@1000-1000=moved c@3000]"
 
-static const struct {
-	const char *before;
-	const char *report;
-	const char *stored;
-	/* The events of the report; then `soon`: the room is to be surveyed; `stray`: nothing was
-	 * merged, because the room is elsewhere. */
-	const char *events;
-} rows[] = {
+static const struct report_row rows[] = {
 	/* clang-format off */
 	/* ---- the place is where the room is ---- */
 	{ "pool place:1", "join:a", "[open 1 0-0 a@0]", "open join" },
@@ -102,28 +94,7 @@ static const struct {
 START_TEST(reports_come_from_the_place)
 {
 	open_stand(_i);
-	for (int i = 0; i < ROWS(rows); i++) {
-		struct script *script = script_open(arena_text(stand.arena, "row %d: %s, %s", i,
-							       rows[i].before, rows[i].report));
-		const char *events, *is;
-
-		say(script, rows[i].before);
-		script->seq = last_seq();
-		script->told = (struct merging){ .failed = NULL };
-		say(script, rows[i].report);
-		is = stored(script);
-		ck_assert_msg(strcmp(is, rows[i].stored) == 0, "%s:\n%s, not\n%s", script->at, is,
-			      rows[i].stored);
-		events = events_since(script->seq, NULL);
-		if (script->told.needs_survey)
-			events = arena_text(stand.arena, "%s%ssoon", events,
-					    events[0] == '\0' ? "" : " ");
-		if (script->told.is_stray)
-			events = arena_text(stand.arena, "%s%sstray", events,
-					    events[0] == '\0' ? "" : " ");
-		ck_assert_msg(strcmp(events, rows[i].events) == 0, "%s: %s, not %s", script->at,
-			      events, rows[i].events);
-	}
+	run_reports(rows, ROWS(rows));
 }
 END_TEST
 

@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "script.h"
 #include "suite.h"
@@ -17,14 +15,7 @@
 /* Both were listed at 2000; it is 3000. */
 #define SEEN "join:a +1000 join:b +1000 look:a,b +1000"
 
-static const struct {
-	const char *before; /* what was reported already */
-	const char *report;
-	const char *stored;
-	/* The events of the reports; then `told`: webhooks get a failure; `soon`: the room is to be
-	 * surveyed; `again`: it is to be surveyed again. */
-	const char *events;
-} report_rows[] = {
+static const struct report_row report_rows[] = {
 	/* clang-format off */
 	/* ---- an event reports a join ---- */
 	{ "", "join:a", "[open 1 0-0 a@0]", "open join" },
@@ -345,35 +336,10 @@ static const struct {
 	/* clang-format on */
 };
 
-static void run_row(int i)
-{
-	struct script *script = script_open(arena_text(
-		stand.arena, "row %d: %s, %s", i, report_rows[i].before, report_rows[i].report));
-	const char *events, *is;
-
-	say(script, report_rows[i].before);
-	script->seq = last_seq();
-	script->told = (struct merging){ .failed = NULL };
-	say(script, report_rows[i].report);
-	is = stored(script);
-	ck_assert_msg(strcmp(is, report_rows[i].stored) == 0, "%s:\n%s, not\n%s", script->at, is,
-		      report_rows[i].stored);
-	events = events_since(script->seq, NULL);
-	if (script->told.failed != NULL)
-		events = arena_text(stand.arena, "%s%stold", events, events[0] == '\0' ? "" : " ");
-	if (script->told.needs_survey)
-		events = arena_text(stand.arena, "%s%ssoon", events, events[0] == '\0' ? "" : " ");
-	if (script->told.needs_second_survey)
-		events = arena_text(stand.arena, "%s%sagain", events, events[0] == '\0' ? "" : " ");
-	ck_assert_msg(strcmp(events, report_rows[i].events) == 0, "%s: %s, not %s", script->at,
-		      events, report_rows[i].events);
-}
-
 START_TEST(reports_become_records)
 {
 	open_stand(_i);
-	for (int i = 0; i < ROWS(report_rows); i++)
-		run_row(i);
+	run_reports(report_rows, ROWS(report_rows));
 }
 END_TEST
 

@@ -770,6 +770,32 @@ void expect(const struct script *script, const char *expected)
 	ck_assert_msg(strcmp(is, expected) == 0, "%s:\n%s, not\n%s", script->at, is, expected);
 }
 
+void run_reports(const struct report_row *rows, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct script *script = script_open(arena_text(stand.arena, "row %d: %s, %s", i,
+							       rows[i].before, rows[i].report));
+		const struct merging *told = &script->told;
+		const char *is, *events;
+
+		say(script, rows[i].before);
+		script->seq = last_seq();
+		script->told = (struct merging){ .failed = NULL };
+		say(script, rows[i].report);
+		is = stored(script);
+		ck_assert_msg(strcmp(is, rows[i].stored) == 0, "%s:\n%s, not\n%s", script->at, is,
+			      rows[i].stored);
+		events = events_since(script->seq, NULL);
+		events = arena_text(
+			stand.arena, "%s%s%s%s%s", events, told->failed != NULL ? " told" : "",
+			told->needs_survey ? " soon" : "",
+			told->needs_second_survey ? " again" : "", told->is_stray ? " stray" : "");
+		events += events[0] == ' ';
+		ck_assert_msg(strcmp(events, rows[i].events) == 0, "%s: %s, not %s", script->at,
+			      events, rows[i].events);
+	}
+}
+
 size_t count_of_room(const struct id *room, const struct store_kind *kind)
 {
 	struct store_record records[2 * GARBAGE_AT_ONCE];

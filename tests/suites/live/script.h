@@ -158,6 +158,19 @@ const char *events_since(uint64_t seq, const char **data);
 /* Expects these sessions of the room (stored). */
 void expect(const struct script *script, const char *expected);
 
+struct report_row {
+	const char *before; /* what was reported already */
+	const char *report;
+	const char *stored; /* then (stored) */
+	/* The events of the report; then `told`: webhooks get a failure; `soon`: the room is to be
+	 * surveyed; `again`: it is to be surveyed again; `stray`: nothing was merged, because the
+	 * room is elsewhere. */
+	const char *events;
+};
+
+/* Runs the rows, each in a room of its own. */
+void run_reports(const struct report_row *rows, int count);
+
 /* Returns the number of records of the kind that the room has, at most 2 * GARBAGE_AT_ONCE. */
 size_t count_of_room(const struct id *room, const struct store_kind *kind);
 

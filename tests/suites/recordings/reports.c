@@ -138,6 +138,13 @@ static const char *work_text(const struct id *account, const struct id *job, uns
 	return work_text_at(account, job, epoch, state, recorded, world_now(&world), more);
 }
 
+/* Writes what a recorder needs to have the order of a job. */
+static const char *order_needed(const struct id *job)
+{
+	return arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
+			  world.account.id_text, id_as_text(world.arena, job).data);
+}
+
 /* ---- the service, over files or a database, which then has a second one ---- */
 
 static void open_service(struct world *service, const char *database)
@@ -549,9 +556,7 @@ START_TEST(a_recording_goes_from_its_start_to_its_file)
 	ck_assert_int_eq(json_integer_value(json_object_get(work_at(answer, 0), "epoch")), 1);
 	ck_assert_ptr_null(json_object_get(work_at(answer, 0), "order"));
 
-	client.needs = arena_text(world.arena,
-				  "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
-				  world.account.id_text, text_at(work_at(answer, 0), "job"));
+	client.needs = order_needed(&job);
 	client.works = work_text(account, &job, 1, "opening", 0, "");
 	answer = report(&client);
 	ck_assert_str_eq(text_at(json_object_get(work_at(answer, 0), "order"), "page"), "/record/");
@@ -661,9 +666,7 @@ START_TEST(a_recorder_follows_a_room_that_is_moved)
 	job = start("one");
 	room = job_of(&world.account, &job).stored.parent;
 	(void)report(&client);
-	client.needs = arena_text(world.arena,
-				  "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
-				  world.account.id_text, id_as_text(world.arena, &job).data);
+	client.needs = order_needed(&job);
 	client.works = work_text(&world.account.id, &job, 1, "waiting", 0, "");
 	/* It is nowhere yet. */
 	ck_assert_ptr_null(ordered_url(&client));
@@ -706,9 +709,7 @@ START_TEST(the_order_has_the_rules_of_now)
 	/* Before anybody has taken it. */
 	ask_for_consent("asked");
 	work = work_at(report(&client), 0);
-	client.needs = arena_text(world.arena,
-				  "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
-				  world.account.id_text, text_at(work, "job"));
+	client.needs = order_needed(&job);
 	client.works = work_text(account, &job, 1, "running", 1000, "");
 	work = work_at(report(&client), 0);
 	ck_assert_str_eq(consent_of(work), "asked");
@@ -825,13 +826,9 @@ END_TEST
 /* Returns the answer to a report that asks for the order of a job. */
 static json_t *order_of(struct client *client, const struct id *job)
 {
-	char account[ID_TEXT_SIZE + 1], id[ID_TEXT_SIZE + 1];
 	json_t *order;
 
-	id_print(&world.account.id, account);
-	id_print(job, id);
-	client->needs = arena_text(
-		world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}", account, id);
+	client->needs = order_needed(job);
 	order = json_object_get(work_at(report(client), 0), "order");
 	client->needs = "";
 	return order;
@@ -1926,9 +1923,7 @@ START_TEST(an_order_has_what_was_withdrawn)
 	ck_assert(job_find_holding(&call, JOB_RECORDING, &room, STORE_TO_SHOW, &running, &fault));
 	world_abandon(&call);
 	report(&client);
-	client.needs =
-		arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
-			   world.account.id_text, id_as_text(world.arena, &running.stored.id).data);
+	client.needs = order_needed(&running.stored.id);
 	list = json_object_get(
 		json_object_get(json_object_get(work_at(report(&client), 0), "order"), "look"),
 		"withdrawn");
@@ -1993,9 +1988,7 @@ START_TEST(who_is_recorded_follows_the_template)
 	ck_assert(job_find_holding(&call, JOB_RECORDING, &room, STORE_TO_SHOW, &running, &fault));
 	world_abandon(&call);
 	rev = json_integer_value(json_object_get(work_at(report(&client), 0), "rev"));
-	client.needs =
-		arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
-			   world.account.id_text, id_as_text(world.arena, &running.stored.id).data);
+	client.needs = order_needed(&running.stored.id);
 	for (int i = 0; i < ROWS(looks); i++) {
 		const json_t *work, *look, *roles;
 		json_t *wanted = looks[i].roles == NULL ? NULL : world_json(&world, looks[i].roles);
@@ -2066,9 +2059,7 @@ START_TEST(the_chat_is_kept_if_the_template_says_so)
 	world_abandon(&call);
 	report(&client);
 	client.works = work_text(&world.account.id, &job.stored.id, 1, "opening", 0, "");
-	client.needs =
-		arena_text(world.arena, "{\"account\":\"%s\",\"job\":\"%s\",\"what\":\"order\"}",
-			   world.account.id_text, id_as_text(world.arena, &job.stored.id).data);
+	client.needs = order_needed(&job.stored.id);
 	order = json_object_get(work_at(report(&client), 0), "order");
 	ck_assert_str_eq(text_at(order, "peers"), id_as_text(world.arena, &live.backend).data);
 	ck_assert_int_eq(json_is_true(json_object_get(json_object_get(order, "look"), "chat")),

@@ -20,6 +20,9 @@
 #define POOL 3
 #define ROOMS_MOST 60
 
+/* How often the people of a room were told to move, and it was ended. */
+enum counted { COUNT_TOLD, COUNT_ENDED };
+
 /* What the media servers have. The receiver reads it in its own thread. */
 static struct {
 	pthread_mutex_t lock;
@@ -27,9 +30,8 @@ static struct {
 		bool is_down;
 		/* Of each room: how many people are inside; -1: there is no such room. */
 		int people[ROOMS_MOST];
-		/* How often its people were told to move, and it was ended; and when last. */
-		size_t told[ROOMS_MOST], ended[ROOMS_MOST];
-		int64_t told_at[ROOMS_MOST], ended_at[ROOMS_MOST];
+		size_t counts[COUNT_ENDED + 1][ROOMS_MOST];
+		int64_t told_at[ROOMS_MOST], ended_at[ROOMS_MOST]; /* when last */
 		bool told_some; /* not all people of the room */
 	} servers[POOL];
 	char rooms[ROOMS_MOST][25];
@@ -104,14 +106,14 @@ static json_t *pool_answer(int server, const char *method, const json_t *body)
 
 		/* {"type":"move"} */
 		if (strcmp(data, "eyJ0eXBlIjoibW92ZSJ9") == 0) {
-			pool.servers[server].told[room]++;
+			pool.servers[server].counts[COUNT_TOLD][room]++;
 			pool.servers[server].told_at[room] = clock_monotonic();
 			if (json_object_get(body, "destination_identities") != NULL)
 				pool.servers[server].told_some = true;
 		}
 	}
 	if (strcmp(method, "DeleteRoom") == 0) {
-		pool.servers[server].ended[room]++;
+		pool.servers[server].counts[COUNT_ENDED][room]++;
 		pool.servers[server].ended_at[room] = clock_monotonic();
 		pool.servers[server].people[room] = -1;
 	}
@@ -146,33 +148,22 @@ static void put_people(int server, size_t room, int count)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-static size_t told(int server, size_t room)
+static size_t count_of(enum counted what, int server, size_t room)
 {
 	size_t n;
 
 	pthread_mutex_lock(&pool.lock);
-	n = pool.servers[server].told[room];
-	pthread_mutex_unlock(&pool.lock);
-	return n;
-}
-
-static size_t ended(int server, size_t room)
-{
-	size_t n;
-
-	pthread_mutex_lock(&pool.lock);
-	n = pool.servers[server].ended[room];
+	n = pool.servers[server].counts[what][room];
 	pthread_mutex_unlock(&pool.lock);
 	return n;
 }
 
 /* Waits until the count is reached, at most 30 s. */
-static void await_count(size_t (*count)(int server, size_t room), int server, size_t room,
-			size_t least)
+static void await_count(enum counted what, int server, size_t room, size_t least)
 {
 	const int64_t end = clock_monotonic() + 30000;
 
-	while (count(server, room) < least) {
+	while (count_of(what, server, room) < least) {
 		ck_assert_msg(clock_monotonic() < end, "server %d, room %zu", server + 1, room);
 		(void)poll(NULL, 0, 20);
 	}
@@ -331,7 +322,7 @@ START_TEST(people_follow_a_room_that_is_moved)
 	(void)ask(409, METHOD_POST, arena_text(stand.arena, "%s/move", paths[0]), NULL);
 	drain(0);
 	ck_assert_str_eq(move(0), "{\"rooms\":1}");
-	await_count(told, 0, 0, 1);
+	await_count(COUNT_TOLD, 0, 0, 1);
 	ck_assert(!pool.servers[0].told_some);
 	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, room_path, NULL), "\"backend\":\"s2\""));
 	/* They come to the new server one after the other; the session goes on. */
@@ -341,7 +332,7 @@ START_TEST(people_follow_a_room_that_is_moved)
 	put_people(1, 0, 2);
 	put_people(0, 0, 0);
 	(void)ask_until(active(0), "\"peer_count\":2");
-	await_count(ended, 0, 0, 1);
+	await_count(COUNT_ENDED, 0, 0, 1);
 	ck_assert_int_lt(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 15000);
 	leaves = ask(200, METHOD_GET, "/v2/events?type=peer.leave.success", NULL);
 	ck_assert_ptr_nonnull(strstr(leaves, "\"cause\":\"moved\""));
@@ -350,14 +341,14 @@ START_TEST(people_follow_a_room_that_is_moved)
 	ck_assert_uint_eq(events("peer.join.success"), 4);
 	ck_assert_uint_eq(events("session.*"), 1);
 	ck_assert_uint_eq(events("room.moved"), 1);
-	ck_assert_uint_eq(told(0, 0), 1);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 1);
 	(void)ask_until(paths[0], "\"load\":{\"rooms\":0,\"people\":0,");
 	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":2,");
 	/* With an old token somebody makes the former room anew: it is ended at once. */
 	put_people(0, 0, 1);
 	tell_joined(0, 0);
-	await_count(ended, 0, 0, 2);
-	ck_assert_uint_eq(told(0, 0), 1);
+	await_count(COUNT_ENDED, 0, 0, 2);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 1);
 	ck_assert_uint_eq(events("peer.join.success"), 4);
 }
 END_TEST
@@ -376,16 +367,16 @@ START_TEST(people_are_told_of_each_move)
 		undrain(to);
 		drain(from);
 		(void)move(from);
-		await_count(told, from, 0, before + 1);
-		ck_assert_uint_eq(ended(from, 0), before);
+		await_count(COUNT_TOLD, from, 0, before + 1);
+		ck_assert_uint_eq(count_of(COUNT_ENDED, from, 0), before);
 		put_people(to, 0, 2);
 		put_people(from, 0, 0);
 		(void)ask(200, METHOD_GET, active(0), NULL); /* has it surveyed */
-		await_count(ended, from, 0, before + 1);
+		await_count(COUNT_ENDED, from, 0, before + 1);
 		(void)ask_until(paths[to], "\"load\":{\"rooms\":1,\"people\":2,");
 	}
-	ck_assert_uint_eq(told(0, 0), 2);
-	ck_assert_uint_eq(told(1, 0), 1);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 2);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 1, 0), 1);
 	ck_assert_uint_eq(events("room.moved"), 3);
 	ck_assert_uint_eq(events("session.*"), 1);
 }
@@ -399,10 +390,10 @@ START_TEST(a_room_that_was_moved_is_ended_where_it_was)
 	(void)ask_until(active(0), "\"peer_count\":2");
 	drain(0);
 	(void)move(0);
-	await_count(ended, 0, 0, 1);
+	await_count(COUNT_ENDED, 0, 0, 1);
 	ck_assert_int_ge(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 14000);
 	ck_assert_int_le(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 18000);
-	ck_assert_uint_eq(told(0, 0), 1);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 1);
 	ck_assert_uint_eq(events("session.close.success"), 0);
 }
 END_TEST
@@ -417,15 +408,15 @@ START_TEST(nobody_comes_to_a_room_that_was_ended)
 	(void)ask_until(active(0), "\"peer_count\":2");
 	drain(0);
 	(void)move(0);
-	await_count(told, 0, 0, 1);
+	await_count(COUNT_TOLD, 0, 0, 1);
 	put_people(0, 0, 0);
-	await_count(ended, 0, 0, 1);
+	await_count(COUNT_ENDED, 0, 0, 1);
 	put_people(0, 0, 1);
 	tell_joined(0, 0);
 	came = clock_monotonic();
-	await_count(ended, 0, 0, 2);
+	await_count(COUNT_ENDED, 0, 0, 2);
 	ck_assert_int_lt(pool.servers[0].ended_at[0] - came, 2000);
-	ck_assert_uint_eq(told(0, 0), 1);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 1);
 }
 END_TEST
 
@@ -440,11 +431,11 @@ START_TEST(a_room_elsewhere_is_ended)
 	put_people(1, 0, 1);
 	tell_joined(1, 0);
 	came = clock_monotonic();
-	await_count(ended, 1, 0, 1);
+	await_count(COUNT_ENDED, 1, 0, 1);
 	ck_assert_int_lt(pool.servers[1].ended_at[0] - came, 2000);
-	ck_assert_uint_eq(told(1, 0), 0);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 1, 0), 0);
 	(void)ask_until(active(0), "\"peer_count\":2");
-	ck_assert_uint_eq(ended(0, 0), 0);
+	ck_assert_uint_eq(count_of(COUNT_ENDED, 0, 0), 0);
 }
 END_TEST
 
@@ -479,10 +470,10 @@ START_TEST(many_rooms_are_moved_some_each_second)
 	ck_assert_uint_eq(events("room.moved"), MANY);
 	ck_assert_int_ge(clock_monotonic() - began, MANY * 1000 / 20 - 1000);
 	for (size_t i = 0; i < MANY; i++)
-		await_count(told, 0, i, 1);
+		await_count(COUNT_TOLD, 0, i, 1);
 	/* Again, where the program ended before it knew. */
 	for (size_t i = 0; i < MANY; i++)
-		ck_assert_uint_le(told(0, i), 2);
+		ck_assert_uint_le(count_of(COUNT_TOLD, 0, i), 2);
 }
 END_TEST
 
@@ -579,8 +570,8 @@ START_TEST(nobody_is_told_with_live_watch)
 	put_people(1, 0, 1);
 	(void)ask_until(active(0), "\"peer_count\":1");
 	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":1,");
-	ck_assert_uint_eq(told(0, 0), 0);
-	ck_assert_uint_eq(ended(0, 0), 0);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 0);
+	ck_assert_uint_eq(count_of(COUNT_ENDED, 0, 0), 0);
 }
 END_TEST
 
@@ -597,13 +588,13 @@ START_TEST(people_are_told_when_their_server_is_back)
 	(void)ask_until(paths[0], "\"state\":\"down\"");
 	(void)move(0);
 	(void)ask_until(room_path, "\"backend\":\"s2\"");
-	ck_assert_uint_eq(told(0, 0), 0);
+	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 0);
 	pthread_mutex_lock(&pool.lock);
 	pool.servers[0].is_down = false;
 	pthread_mutex_unlock(&pool.lock);
 	tell_joined(0, 0);
-	await_count(told, 0, 0, 1);
-	await_count(ended, 0, 0, 1);
+	await_count(COUNT_TOLD, 0, 0, 1);
+	await_count(COUNT_ENDED, 0, 0, 1);
 	ck_assert_int_ge(pool.servers[0].ended_at[0] - pool.servers[0].told_at[0], 14000);
 }
 END_TEST
