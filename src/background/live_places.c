@@ -138,7 +138,7 @@ static void follow_room(struct live_watch *watch, const struct id *account, cons
 	const struct id *backend = live_backend(live);
 	struct watched_room *room;
 
-	if (id_compare(&live->moves_to, &kind_only_id) == 0)
+	if (!live_is_moved(live))
 		return;
 	room = watched_room_of(watch, account, backend, &live->stored.id);
 	if (room->is_live && id_compare(&room->backend, backend) == 0)
@@ -173,8 +173,7 @@ static void count_room(struct live_watch *watch, struct call *call, struct place
 {
 	const struct place *place = room->place;
 	const struct live *live = room->live;
-	const bool is_moved = live != NULL && id_compare(&live->moves_to, &kind_only_id) != 0;
-	const uint64_t inside = live == NULL || is_moved ? 0 : live_peers(live);
+	const uint64_t inside = live == NULL || live_is_moved(live) ? 0 : live_peers(live);
 	struct counted_backend *backend;
 
 	if (place != NULL)
@@ -258,8 +257,8 @@ static bool has_reserve(struct live_watch *watch, const struct id *account,
 
 	for (size_t i = 0; i < count->count; i++) {
 		const struct counted_backend *backend = &count->backends[i];
-		const struct watched_backend *watched = watched_backend_of(
-			(struct live_watch *)(uintptr_t)watch, account, &backend->id);
+		const struct watched_backend *watched = watched_backend_of(watch, account,
+									   &backend->id);
 
 		n += slice_equal(backend->pool, of->pool) && !backend->is_draining &&
 		     watched != NULL && !watched->is_down;
@@ -395,8 +394,7 @@ static bool move_room(struct call *call, const struct id *id, const struct id *f
 		is_there = id_compare(live_backend(&live), from_id) == 0 && live.closing == 0;
 		place.backend = *from_id;
 	} else {
-		is_there = place_holds(call, &place, false) &&
-			   id_compare(&place.backend, from_id) == 0;
+		is_there = place_holds(call, &place) && id_compare(&place.backend, from_id) == 0;
 	}
 	if (!is_there || !backend_is_in(from, target.pool))
 		return true;

@@ -236,6 +236,8 @@ struct id usage_id(int64_t day);
 int64_t usage_day(const struct id *id);
 #define USAGE_DAY ((int64_t)24 * 60 * 60 * 1000)
 
+/* Returns true if the room was moved, and nobody has come to where it is now. */
+bool live_is_moved(const struct live *live);
 /* Returns where the room is: at the media server of its session, or where it was moved to. */
 const struct id *live_backend(const struct live *live);
 /* Notes that the room, if it is in session, was moved to this media server. */

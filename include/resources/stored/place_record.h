@@ -67,8 +67,7 @@ extern const struct record_table place_table, backend_load_table;
 /* Reads the record of a room's place. */
 bool place_load(struct call *call, const struct id *room, enum store_reading reading,
 		struct place *place, struct fault *fault);
-/* Returns true if the place, as it was read, holds: it has not ended. Of a room in session it holds
- * whether or not it has. */
-bool place_holds(const struct call *call, const struct place *place, bool is_in_session);
+/* Returns true if the place, as it was read, exists and has not ended. */
+bool place_holds(const struct call *call, const struct place *place);
 
 #endif

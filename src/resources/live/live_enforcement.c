@@ -594,7 +594,7 @@ static bool find_actions(struct enforcing *enforcing, const char **reason, struc
 	}
 
 	/* Nobody has come to where the room was moved to, and where it was, it is ended. */
-	if (id_compare(&enforcing->live.moves_to, &kind_only_id) != 0) {
+	if (live_is_moved(&enforcing->live)) {
 		enforcement->is_whole = true;
 		return true;
 	}

@@ -715,26 +715,20 @@ bool session_remove(struct call *call, const struct session *session, struct fau
 	       store_remove(call->transaction, &kind_session, &session->stored, fault);
 }
 
-/* Returns whether the room was moved, and nobody has come to where it is now. */
-static bool is_moved(const struct live *live)
-{
-	return id_compare(&live->moves_to, &kind_only_id) != 0;
-}
-
 /* Those who are inside where the room was before do not count. */
-static bool is_empty(const struct live *live)
+static bool live_is_empty(const struct live *live)
 {
-	return is_moved(live) || live_peers(live) == 0;
+	return live_is_moved(live) || live_peers(live) == 0;
 }
 
-/* Returns since when the room is empty, or moved. */
-static int64_t empty_since(const struct live *live)
+/* Returns since when the room has been empty, or moved. */
+static int64_t live_empty_since(const struct live *live)
 {
-	return is_moved(live) ? live->moved : later(live->left, live->moved);
+	return live_is_moved(live) ? live->moved : later(live->left, live->moved);
 }
 
 /* Returns whether people may still come back from a media server that has died. */
-static bool left_unseen(const struct live *live)
+static bool live_left_unseen(const struct live *live)
 {
 	return live->left_unseen || (live->moved != 0 && live->moved >= live->left);
 }
@@ -789,9 +783,9 @@ static bool close_on(struct room_merge *merge, struct fault *fault)
 							    seen + LIVE_SEEN_LATELY >= ended);
 
 			if (!end_stay(merge, peer, is_seen ? ended : seen,
-				      is_seen		       ? LEAVE_ENDED
-				      : is_moved(&merge->live) ? LEAVE_MOVED
-							       : LEAVE_UNSEEN,
+				      is_seen			    ? LEAVE_ENDED
+				      : live_is_moved(&merge->live) ? LEAVE_MOVED
+								    : LEAVE_UNSEEN,
 				      fault))
 				return false;
 		}
@@ -1097,24 +1091,21 @@ static bool move_session(struct room_merge *merge, const struct report *report, 
 	return add_inside(merge, report, stay, fault);
 }
 
-/* Returns whether the place holds in which a room without a session was placed: its backend is one
- * of the pool that the room uses now. */
+/* Finds out whether the place of a room without a session holds: its backend is in the pool that
+ * the room uses now. */
 static bool place_is_followed(struct room_merge *merge, const struct place *place, bool *is,
 			      struct fault *fault)
 {
-	const struct backend *backend;
 	struct media_target target;
 	struct media media;
 
-	*is = place_holds(merge->call, place, false);
+	*is = place_holds(merge->call, place);
 	if (!*is)
 		return true;
 	if (!find_template(merge, fault) || !media_load(merge->call, STORE_TO_SHOW, &media, fault))
 		return false;
 	target = media_target_of(&media, &merge->template);
-	backend = media_backend(&media, &place->backend);
-	*is = backend != NULL && target.pool.data != NULL &&
-	      slice_equal(backend->pool, target.pool);
+	*is = backend_is_in(media_backend(&media, &place->backend), target.pool);
 	return true;
 }
 
@@ -1138,7 +1129,7 @@ static bool find_whether_stray(struct room_merge *merge, struct place *place, bo
 		return false;
 	if (is_open(merge)) {
 		/* Two may have placed it, and somebody have come, at once. */
-		merge->is_before = !is_moved(live) && place_holds(merge->call, place, false) &&
+		merge->is_before = !live_is_moved(live) && place_holds(merge->call, place) &&
 				   id_compare(&place->backend, backend) == 0;
 		*is_stray = !merge->is_before;
 		return true;
@@ -1633,10 +1624,10 @@ static void set_results(struct room_merge *merge)
 	merging->is_live = is_open(merge);
 	merging->is_closing = merge->live.closing != 0;
 	merging->inside = merging->is_live ? live_peers(&merge->live) : 0;
-	merging->left_unseen = merging->is_live && left_unseen(&merge->live);
+	merging->left_unseen = merging->is_live && live_left_unseen(&merge->live);
 	merging->at = *live_backend(&merge->live);
-	merging->empty_since = merging->is_live && is_empty(&merge->live)
-				       ? empty_since(&merge->live)
+	merging->empty_since = merging->is_live && live_is_empty(&merge->live)
+				       ? live_empty_since(&merge->live)
 				       : 0;
 }
 
@@ -1930,9 +1921,9 @@ static bool is_to_be_closed(struct room_merge *merge, const struct closing *clos
 		return true;
 	switch (closing->reason) {
 	case CLOSING_EMPTY:
-		*is = is_empty(live) &&
-		      empty_since(live) <=
-			      merge->call->now - live_grace(left_unseen(live), closing->grace);
+		*is = live_is_empty(live) &&
+		      live_empty_since(live) <=
+			      merge->call->now - live_grace(live_left_unseen(live), closing->grace);
 		break;
 	case CLOSING_BACKEND:
 		*is = id_compare(live_backend(live), closing->backend) == 0;

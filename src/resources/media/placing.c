@@ -62,7 +62,7 @@ static bool find_backend(struct call *call, struct placing *placing, struct faul
 	struct live live;
 
 	placing->backend = NULL;
-	if (backend_is_in(there, placing->pool) && place_holds(call, place, false)) {
+	if (backend_is_in(there, placing->pool) && place_holds(call, place)) {
 		placing->backend = there;
 		return true;
 	}
@@ -288,7 +288,7 @@ bool placed_rooms_read(struct call *call, struct placed_rooms *page, struct faul
 		room->id = live != NULL ? &live->stored.id : &place->stored.id;
 		if (live != NULL)
 			room->backend = live_backend(live);
-		else if (place_holds(call, place, false))
+		else if (place_holds(call, place))
 			room->backend = &place->backend;
 		page->after = *room->id;
 	}

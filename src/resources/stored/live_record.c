@@ -336,9 +336,14 @@ int64_t usage_day(const struct id *id)
 
 /* ---- reading ---- */
 
+bool live_is_moved(const struct live *live)
+{
+	return id_compare(&live->moves_to, &kind_only_id) != 0;
+}
+
 const struct id *live_backend(const struct live *live)
 {
-	return id_compare(&live->moves_to, &kind_only_id) != 0 ? &live->moves_to : &live->backend;
+	return live_is_moved(live) ? &live->moves_to : &live->backend;
 }
 
 /* A session that goes back to where its people still are goes on there. */

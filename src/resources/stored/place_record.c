@@ -57,8 +57,7 @@ bool place_load(struct call *call, const struct id *room, enum store_reading rea
 	return true;
 }
 
-bool place_holds(const struct call *call, const struct place *place, bool is_in_session)
+bool place_holds(const struct call *call, const struct place *place)
 {
-	return place->stored.value.data != NULL &&
-	       (is_in_session || place->until * 1000 > call->now);
+	return place->stored.value.data != NULL && place->until * 1000 > call->now;
 }
