@@ -37,7 +37,8 @@ enum own_question failures_question(const struct call *call, const struct id *ba
 void failures_after_commit(const struct call *call);
 
 /* For /metrics: how often people could not connect to a media server, by its name, which two
- * accounts may use; and how many rooms were moved. The array and its names are in the arena. */
+ * accounts may use, and which is empty for all beyond the first 1,000; and how many rooms were
+ * moved. The array and its names are in the arena. */
 struct failed_backend {
 	struct slice name;
 	uint64_t count;

@@ -13,6 +13,8 @@
 #include "base/memory.h"
 
 #define FINDINGS 1024
+/* Names that are counted apart; whoever renames media servers must not fill the memory. */
+#define NAMES_MOST 1000
 
 struct finding {
 	struct id account, backend;
@@ -32,6 +34,7 @@ struct failures {
 	pthread_mutex_t lock;
 	struct finding findings[FINDINGS];
 	struct failed_name *names;
+	size_t name_count;
 	uint64_t moved[MOVE_LABELS];
 };
 
@@ -125,14 +128,26 @@ enum own_question failures_question(const struct call *call, const struct id *ba
 
 /* ---- numbers ---- */
 
-/* Counts somebody who cannot reach the media server with this name. The caller holds the lock. */
-static void count_failed(struct failures *failures, struct slice name)
+static struct failed_name *failed_find(struct failures *failures, struct slice name)
 {
 	struct failed_name *failed = failures->names;
 
 	while (failed != NULL && !slice_equal((struct slice){ failed->name, failed->size }, name))
 		failed = failed->next;
+	return failed;
+}
+
+/* Counts somebody who cannot reach the media server with this name. The caller holds the lock. */
+static void count_failed(struct failures *failures, struct slice name)
+{
+	struct failed_name *failed = failed_find(failures, name);
+
+	if (failed == NULL && failures->name_count >= NAMES_MOST) {
+		name = SLICE("");
+		failed = failed_find(failures, name);
+	}
 	if (failed == NULL) {
+		failures->name_count++;
 		failed = memory_check(malloc(sizeof *failed));
 		*failed = (struct failed_name){
 			.next = failures->names,

@@ -881,8 +881,30 @@ START_TEST(a_room_is_made_where_it_goes)
 }
 END_TEST
 
+/* Whoever renames a media server again and again does not fill the memory. */
+START_TEST(names_beyond_a_thousand_count_together)
+{
+	struct failures *failures = failures_open();
+	const struct environment environment = { .failures = failures };
+	struct call call = { .environment = &environment };
+	struct failed_backend *read;
+	size_t n;
+
+	for (int i = 0; i < 2100; i++) {
+		call.run.failed = slice_of(arena_text(stand.arena, "name-%d", i % 1050));
+		failures_after_commit(&call);
+	}
+	read = failures_read(failures, stand.arena, &n);
+	ck_assert_uint_eq(n, 1001);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(read[i].count, read[i].name.size > 0 ? 2 : 100);
+	failures_close(failures);
+}
+END_TEST
+
 void add_deaths(TCase *deaths)
 {
+	tcase_add_test(deaths, names_beyond_a_thousand_count_together);
 	tcase_add_loop_test(deaths, a_room_leaves_a_server_that_is_down, 0, ROWS(judgements));
 	tcase_add_loop_test(deaths, a_word_is_the_name_of_a_server, 0, ROWS(words));
 	tcase_add_test(deaths, a_crowd_asks_once_a_second_and_moves_once);
