@@ -475,7 +475,7 @@ const struct route routes[] = {
 	  LIST(recording_asset_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, the code has expired or is "
 		    "banned, or the role lacks browserRecording or the powers of a moderator."),
-	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 6),
+	  MAY_READ(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)), TRIPS(1, 3),
 	  DOC("Lists the files of the last recordings of a code's room, newest first. Does not count as a use.") },
 	{ METHOD_GET,    "/v2/join/{code}/recordings/{asset_id}/presigned-url", ROUTE_READ, join_recording_link,
 	  "signCodeRecording", QUERY(presigned_url_query), ANSWER(presigned_url_shape), OPEN_TO_ALL, LIMITED,

@@ -283,6 +283,9 @@ bool jobs_of_room(struct call *call, const struct id *room, struct job **jobs, s
 		  struct fault *fault);
 bool job_put(struct call *call, struct job *job, struct fault *fault);
 
+/* Announces that the assets of these jobs are read next, so that a database needs one round trip
+ * for all of them. */
+void assets_expect(struct call *call, const struct job *jobs, size_t n);
 /* Reads the assets of a job, oldest first, at most JOB_FILES_MOST; they live in the arena. */
 bool assets_of_job(struct call *call, const struct id *job, struct asset **assets, size_t *n,
 		   struct fault *fault);

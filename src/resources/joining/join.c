@@ -282,22 +282,33 @@ bool join_recordings(struct call *call, struct fault *fault)
 	struct exchange exchange = { .entrant = { .call = call, .moment = ENTRY_RECORDINGS } };
 	struct json_writer body = writer_begin(call->arena, false);
 	struct store_page page = { .order = STORE_NEWEST_FIRST, .most = RECORDINGS_MOST };
+	const struct store_expected jobs_page = {
+		.kind = &kind_job,
+		.finding = STORE_FIND_PAGE,
+		.page = &page,
+	};
+	struct job *jobs;
 
 	if (!find_recorded_room(call, &exchange, fault))
 		return false;
 	page.parent = &exchange.subject.room.id;
 	page.records = arena_alloc(call->arena, page.most * sizeof *page.records);
+	store_expect(call->transaction, STORE_EACH, &jobs_page, 1);
 	if (!store_page(call->transaction, &kind_job, &page, fault))
 		return false;
+	jobs = arena_alloc(call->arena, (page.count + 1) * sizeof *jobs);
+	for (size_t i = 0; i < page.count; i++) {
+		if (!record_read(&job_table, call->arena, &page.records[i], &jobs[i], fault))
+			return false;
+	}
+	assets_expect(call, jobs, page.count);
 	writer_open(&body, "data", '[');
 	for (size_t i = 0; i < page.count; i++) {
 		struct asset *assets;
-		struct job job;
 		size_t n = 0;
 
-		if (!record_read(&job_table, call->arena, &page.records[i], &job, fault) ||
-		    (job.asset_count > 0 &&
-		     !assets_of_job(call, &job.stored.id, &assets, &n, fault)))
+		if (jobs[i].asset_count > 0 &&
+		    !assets_of_job(call, &jobs[i].stored.id, &assets, &n, fault))
 			return false;
 		for (size_t k = n; k-- > 0;) {
 			writer_open(&body, NULL, '{');

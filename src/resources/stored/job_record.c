@@ -363,16 +363,42 @@ bool jobs_load(struct call *call, enum store_reading reading, struct jobs *jobs,
 	return record_get(&jobs_table, call->transaction, &kind_only_id, reading, jobs, fault);
 }
 
+static struct store_page page_of_assets(const struct id *job)
+{
+	return (struct store_page){
+		.order = STORE_OLDEST_FIRST,
+		.parent = job,
+		.most = JOB_FILES_MOST,
+	};
+}
+
+void assets_expect(struct call *call, const struct job *jobs, size_t n)
+{
+	struct store_expected *expected = arena_zero(call->arena, (n + 1) * sizeof *expected);
+	struct store_page *pages = arena_alloc(call->arena, (n + 1) * sizeof *pages);
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (jobs[i].asset_count == 0)
+			continue;
+		pages[count] = page_of_assets(&jobs[i].stored.id);
+		expected[count] = (struct store_expected){
+			.kind = &kind_asset,
+			.finding = STORE_FIND_PAGE,
+			.page = &pages[count],
+		};
+		count++;
+	}
+	if (count > 0)
+		store_expect(call->transaction, STORE_EACH, expected, count);
+}
+
 bool assets_of_job(struct call *call, const struct id *job, struct asset **assets, size_t *n,
 		   struct fault *fault)
 {
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = job,
-		.records = arena_alloc(call->arena, JOB_FILES_MOST * sizeof *page.records),
-		.most = JOB_FILES_MOST,
-	};
+	struct store_page page = page_of_assets(job);
 
+	page.records = arena_alloc(call->arena, page.most * sizeof *page.records);
 	*n = 0;
 	if (!store_page(call->transaction, &kind_asset, &page, fault))
 		return false;
