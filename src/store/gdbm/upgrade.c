@@ -47,7 +47,7 @@ static bool remove_store(const char *directory, struct fault *fault)
 {
 	const struct file_system *files = &file_system_posix;
 	char path[PATH_MAX], *names = files->list(files, directory);
-	bool is_done = true;
+	bool is_done;
 
 	if (names == NULL && errno == ENOENT)
 		return true;
@@ -68,17 +68,23 @@ static bool cannot_rename(const char *path, struct fault *fault)
 	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot rename %s", path);
 }
 
+/* Renames a store, durably. */
+static bool rename_store(const struct names *names, const char *from, const char *to,
+			 struct fault *fault)
+{
+	if (rename(from, to) != 0)
+		return cannot_rename(from, fault);
+	return directory_sync(names->parent) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", names->parent);
+}
+
 /* ---- after the exchange ---- */
 
 /* The second name now has the earlier store, which is kept. */
 static bool keep_former(const struct names *names, struct fault *fault)
 {
-	if (!remove_store(names->former, fault))
-		return false;
-	if (rename(names->staged, names->former) != 0)
-		return cannot_rename(names->staged, fault);
-	return directory_sync(names->parent) ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", names->parent);
+	return remove_store(names->former, fault) &&
+	       rename_store(names, names->staged, names->former, fault);
 }
 
 bool store_gdbm_upgrade_recover(const char *directory, const struct store_form *form,
@@ -99,10 +105,7 @@ bool store_gdbm_upgrade_recover(const char *directory, const struct store_form *
 	if (number < form->number())
 		return true;
 	*is_unfinished = false;
-	if (rename(names.staged, names.store) != 0)
-		return cannot_rename(names.staged, fault);
-	return directory_sync(names.parent) ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", names.parent);
+	return rename_store(&names, names.staged, names.store, fault);
 }
 
 /* ---- the upgrade ---- */
@@ -172,12 +175,9 @@ static bool exchange(const struct names *names, struct fault *fault)
 						     : cannot_rename(names->store, fault);
 	if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
 		return cannot_rename(names->store, fault);
-	if (!remove_store(names->former, fault))
-		return false;
-	if (rename(names->store, names->former) != 0 || !directory_sync(names->parent) ||
-	    rename(names->staged, names->store) != 0 || !directory_sync(names->parent))
-		return cannot_rename(names->store, fault);
-	return true;
+	return remove_store(names->former, fault) &&
+	       rename_store(names, names->store, names->former, fault) &&
+	       rename_store(names, names->staged, names->store, fault);
 }
 
 bool store_gdbm_upgrade_finish(struct store_gdbm_upgrade *upgrade, struct fault *fault)
