@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
+import "./dialogs.js"; // They open at once when they are asked for.
 import { door } from "./door.js";
 import { lock } from "./lock.js";
 import { menu, menu_button } from "./menu.js";

@@ -10,7 +10,6 @@ import { asked_of } from "./budget.js";
 import { chat } from "./chat.js";
 import { clock } from "./clock.js";
 import { trouble_of } from "./device.js";
-import { dialog } from "./dialog.js";
 import { REASON, ask_why, end_of } from "./ends.js";
 import { own_hand } from "./hand.js";
 import { held_microphone } from "./held.js";
@@ -395,20 +394,9 @@ export async function begin(page, entry, join, media) {
 
 	// ---- leaving and the end ----
 
+	/** Whoever may end the call for everybody says what is meant. */
 	async function ask_to_leave() {
-		if (!may("endRoom")) return leave();
-		const answer = await dialog({
-			title: words.leave_title,
-			content: [
-				h("p.quiet", null, h("b", null, words.leave_only), ": ", words.leave_only_help),
-				h("p.quiet", null, h("b", null, words.end_all), ": ", words.end_all_help),
-			],
-			buttons: [
-				{ value: "", text: words.cancel },
-				{ value: "end", text: words.end_all, class: "danger" },
-				{ value: "leave", text: words.leave_only, class: "primary", focus: true },
-			],
-		});
+		const answer = may("endRoom") ? await import("./dialogs.js").then(({ ask_end }) => ask_end(), () => "leave") : "leave";
 		if (answer === "leave") leave();
 		if (answer === "end") server.end().catch(() => warn(words.not_now));
 	}

@@ -1,11 +1,9 @@
-// What can be done about a person: the menu at a tile and in the list, and its dialogs. What the role may not do
-// is not offered. Nobody can switch on another person's microphone.
+// What can be done about a person: the menu at a tile and in the list. What the role may not do is not offered. Nobody
+// can switch on another person's microphone.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal } from "../lib/api.js";
-import { h, icon } from "../lib/dom.js";
-import { dialog } from "./dialog.js";
 import { menu } from "./menu.js";
 import { refusal, status_of } from "./refused.js";
 import { words } from "./words.js";
@@ -13,6 +11,8 @@ import { words } from "./words.js";
 /** @typedef {import("./media.js").Person} Person */
 /** @typedef {import("./menu.js").Entry} Entry */
 /** @typedef {{ text: string } & import("./notes.js").Kind} Said */
+/** Does something about a person and says how it went.
+ * @typedef {(person: Person, doing: () => Promise<any>, done: string | ((answer: any) => string | Said)) => Promise<void>} Act */
 
 // Milliseconds until a request about somebody whom the service does not know yet is sent again.
 const LATER = 1500;
@@ -28,10 +28,7 @@ const REFUSED_ROLES = { "Role is full": words.role_full, "Role admits nobody": w
 export function moderation({ server, note, may, gives, is_inside, role_shown, may_write, write_to, large, keep, fill }) {
 	const { say, warn } = note;
 
-	/**
-	 * Does something about a person and says how it went.
-	 * @param {Person} person @param {() => Promise<any>} doing @param {string | ((answer: any) => string | Said)} done
-	 */
+	/** @type {Act} */
 	async function act(person, doing, done) {
 		try {
 			const answer = await doing().catch(async (error) => {
@@ -48,78 +45,12 @@ export function moderation({ server, note, may, gives, is_inside, role_shown, ma
 			warn(of_role ?? refusal(error, { 404: words.gone }));
 		}
 	}
-	/** @param {Person} person */
-	async function change_role(person) {
-		const select = h(
-			"select",
-			{ id: "new-role" },
-			gives().map((name) => h("option", { value: name, selected: name === person.role }, role_shown(name))),
+	/** Opens a dialog about a person. @param {"change_role" | "remove"} which @param {Person} person */
+	const ask = (which, person) =>
+		import("./dialogs.js").then(
+			(dialogs) => dialogs[which]({ server, act, may, gives, role_shown }, person),
+			() => warn(words.not_now),
 		);
-		const answer = await dialog({
-			title: words.role_title(person.name),
-			content: [
-				h(
-					"div.field",
-					null,
-					h("label.label", { for: "new-role" }, words.role),
-					h("div.select", null, select, icon("down")),
-				),
-			],
-			buttons: [
-				{ value: "", text: words.cancel },
-				{ value: "yes", text: words.role_save, class: "primary" },
-			],
-		});
-		const former = person.role;
-		const role = select.value;
-		if (answer !== "yes" || role === former) return;
-		/** Whoever came by an open link has its role again by it, unless the link asks at the door. @param {any} data @returns {string | Said} */
-		const done = ({ not_enforced = [] }) => {
-			const shown = role_shown(role);
-			if (!not_enforced.includes("role")) return words.role_done(person.name, shown);
-			const text = words.role_again(person.name, shown, role_shown(former));
-			const ask = { text: words.role_door, do: () => close_door(person, role) };
-			return { text, symbol: "warning", ...(may("removeOthers") && { act: ask }) };
-		};
-		await act(person, () => server.set_role(person.sid, role), done);
-	}
-	/** @param {Person} person @param {string} role */
-	const close_door = (person, role) =>
-		act(person, () => server.set_role(person.sid, role, true), ({ not_enforced = [] }) =>
-			not_enforced.includes("role") ? { text: words.not_now, symbol: "warning", bad: true } : words.role_door_done,
-		);
-	/** @param {Person} person */
-	async function remove(person) {
-		const reason = h("input", { type: "text", id: "reason", maxlength: "256", autocomplete: "off" });
-		const says = person.known ? words.ban : words.door;
-		const keep_out = h("input", { type: "checkbox", id: "keep-out", "aria-describedby": "keep-out-help" });
-		const answer = await dialog({
-			title: words.remove_title(person.name),
-			content: [
-				h("p.quiet", null, words.remove_help),
-				h(
-					"div.check",
-					null,
-					keep_out,
-					h("label", { for: "keep-out" }, says.label),
-					h("p.hint", { id: "keep-out-help" }, says.help),
-				),
-				h("div.field", null, h("label.label", { for: "reason" }, words.reason), reason),
-			],
-			buttons: [
-				{ value: "", text: words.cancel, focus: true },
-				{ value: "yes", text: words.remove_do, class: "danger solid" },
-			],
-		});
-		if (answer !== "yes") return;
-		/** Where nobody can be banned, the door is closed for the link, if there is one. @param {any} data */
-		const done = ({ door, not_enforced = [] }) => {
-			if (!keep_out.checked) return words.removed_done(person.name);
-			if (door === "ask") return words.door.done(person.name);
-			return not_enforced.includes("ban") ? words.ban.failed(person.name) : words.ban.done(person.name);
-		};
-		await act(person, () => server.remove(person.sid, reason.value.trim(), keep_out.checked), done);
-	}
 	/** @param {Person} person */
 	const lower = (person) => act(person, () => server.lower(person.sid), words.lowered_all(1));
 	/** @param {Person} person @param {"audio" | "video" | "screen"} type @param {string} symbol @param {string} text @param {string} done @returns {Entry} */
@@ -156,9 +87,9 @@ export function moderation({ server, note, may, gives, is_inside, role_shown, ma
 							gives().some((role) => role !== person.role) && {
 								icon: "key",
 								text: words.change_role,
-								act: () => change_role(person),
+								act: () => ask("change_role", person),
 							},
-						may("removeOthers") && { icon: "out", text: words.remove, danger: true, act: () => remove(person) },
+						may("removeOthers") && { icon: "out", text: words.remove, danger: true, act: () => ask("remove", person) },
 					]),
 		];
 	}
