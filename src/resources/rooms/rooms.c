@@ -385,11 +385,7 @@ bool rooms_get(struct call *call, struct fault *fault)
 	const uint64_t etag = room_etag(call->room, call->template);
 
 	call_etag(call, etag);
-	if (call_not_modified(call, etag))
-		return true;
-	return call->room->was_placed
-		       ? answer_placed(call, fault)
-		       : room_answer(call, call->room, call->template, (struct slice){ 0 });
+	return call_not_modified(call, etag) || answer_placed(call, fault);
 }
 
 bool rooms_delete(struct call *call, struct fault *fault)
