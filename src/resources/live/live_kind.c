@@ -4,6 +4,7 @@
 #include "records/kinds.h"
 #include "resources/live/live_names.h"
 #include "resources/stored/media_record.h"
+#include "resources/stored/room_record.h"
 #include "resources/record_check.h"
 
 /* ---- sessions ---- */
@@ -195,6 +196,26 @@ static bool live_load_dumped(struct call *call, void *record, const char *pointe
 	return true;
 }
 
+/* A dump has no places: a room of a pool is where its session is. Its record says that it has a
+ * place to be shown. */
+static bool note_place(struct call *call, const struct live *live, struct fault *fault)
+{
+	const struct backend *backend;
+	struct room_record room;
+	struct media media;
+	bool is_there;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	backend = media_backend(&media, &live->backend);
+	if (backend == NULL || backend->pool.size == 0)
+		return true;
+	if (!room_find(call, &live->stored.id, STORE_TO_CHANGE, &room, &is_there, fault))
+		return false;
+	room.was_placed = true;
+	return !is_there || room_put(call, &room, fault);
+}
+
 /* Stores the room in session, and what the account's rooms have now. */
 static bool live_put_loaded(struct call *call, void *record, struct fault *fault)
 {
@@ -207,7 +228,8 @@ static bool live_put_loaded(struct call *call, void *record, struct fault *fault
 	used.sessions++;
 	used.peers += live_peers(live);
 	return record_put(&usage_now_table, call->transaction, &used, fault) &&
-	       record_put(&live_table, call->transaction, live, fault);
+	       record_put(&live_table, call->transaction, live, fault) &&
+	       note_place(call, live, fault);
 }
 
 static bool live_record_check(struct call *call, const void *record, struct findings *findings,

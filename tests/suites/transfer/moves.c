@@ -181,6 +181,36 @@ START_TEST(live_rooms_go_on_as_before)
 }
 END_TEST
 
+/* A dump has no places: a room of a pool that is in session is where its session is. */
+START_TEST(a_loaded_room_in_session_shows_where_it_is)
+{
+	static const char *const shown[] = { "rooms", "active-rooms" };
+	struct arena *arena = arena_open();
+	struct lines dumped = { .count = 0 };
+	struct account account;
+	struct reply reply;
+	struct life life;
+
+	live(&one, &life);
+	done(&one, METHOD_PATCH, "{\"pool\":\"one\"}", NULL, "/v2/backends/%s", life.livekit);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	world_account(&other, "a", &account);
+	other.clock.offset = one.clock.offset;
+	other.environment.live = LIVE_ON;
+	world_serve(&other);
+	for (size_t i = 0; i < ROWS(shown); i++) {
+		reply = world_ask(&other, arena, &account, METHOD_GET,
+				  arena_text(arena, "/v2/%s/%s", shown[i], life.followed), NULL);
+		ck_assert_int_eq(reply.status, 200);
+		ck_assert_msg(strstr(reply.text, ",\"backend\":\"lk\"}") != NULL, "%s", reply.text);
+	}
+	sound(&other);
+	free_lines(&dumped);
+	arena_close(arena);
+}
+END_TEST
+
 #define CROWD (2 * GARBAGE_AT_ONCE + 60)
 
 /* Removes the session of the room and some of its peers. */
@@ -866,6 +896,7 @@ void add_moves(TCase *whole, TCase *transfer, TCase *kept)
 {
 	tcase_add_test(whole, the_manual_has_all_members);
 	tcase_add_test(whole, a_loaded_store_answers_as_before);
+	tcase_add_test(whole, a_loaded_room_in_session_shows_where_it_is);
 	tcase_add_test(whole, nothing_is_left_of_what_is_deleted);
 	tcase_add_test(transfer, queued_events_are_dumped);
 	tcase_add_test(transfer, codes_go_on_as_before);
