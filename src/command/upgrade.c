@@ -16,11 +16,12 @@ bool upgrade_recover(const char *path, const struct store_form *form, bool *is_u
 		     struct fault *fault)
 {
 	char *store = data_directory_store(path);
+	const struct store_options options = { .directory = store, .form = form };
 	bool is_done = true;
 
 	*is_unfinished = false;
 	if (!store_postgres_is_url(path))
-		is_done = store_gdbm_upgrade_recover(store, form, is_unfinished, fault);
+		is_done = store_gdbm_upgrade_recover(&options, is_unfinished, fault);
 	free(store);
 	return is_done;
 }
@@ -64,13 +65,18 @@ static bool upgrade_directory(const struct upgrade_order *order, struct upgrade_
 			      struct fault *fault)
 {
 	char *directory = data_directory_store(order->path);
+	const struct store_options options = {
+		.directory = directory,
+		.wait = order->wait,
+		.gives_up = order->gives_up,
+		.form = order->form,
+	};
 	struct store_gdbm_upgrade *upgrade;
 	struct store *store;
 	unsigned number;
 	bool is_done;
 
-	is_done = store_gdbm_upgrade_begin(directory, order->wait, order->gives_up, order->form,
-					   &upgrade, &store, &number, fault);
+	is_done = store_gdbm_upgrade_begin(&options, &upgrade, &store, &number, fault);
 	if (is_done && store != NULL) {
 		is_done = convert(order, store, number, outcome, fault) &&
 			  store_gdbm_upgrade_finish(upgrade, fault);

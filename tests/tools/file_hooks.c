@@ -255,6 +255,26 @@ static int hooked_rename(const struct file_system *files, const char *from, cons
 	return (int)done(files, &call, result);
 }
 
+static int hooked_exchange(const struct file_system *files, const char *one, const char *other)
+{
+	struct file_call call = call_on_path(FILE_EXCHANGE, one);
+
+	call.to = other;
+	if (!is_let_through(files, &call))
+		return -1;
+	return (int)done(files, &call, real->exchange(real, one, other));
+}
+
+static int hooked_link(const struct file_system *files, const char *from, const char *to)
+{
+	struct file_call call = call_on_path(FILE_LINK, from);
+
+	call.to = to;
+	if (!is_let_through(files, &call))
+		return -1;
+	return (int)done(files, &call, real->link(real, from, to));
+}
+
 static int hooked_unlink(const struct file_system *files, const char *path)
 {
 	struct file_call call = call_on_path(FILE_UNLINK, path);
@@ -271,6 +291,15 @@ static int hooked_mkdir(const struct file_system *files, const char *path, mode_
 	if (!is_let_through(files, &call))
 		return -1;
 	return (int)done(files, &call, real->mkdir(real, path, mode));
+}
+
+static int hooked_rmdir(const struct file_system *files, const char *path)
+{
+	struct file_call call = call_on_path(FILE_RMDIR, path);
+
+	if (!is_let_through(files, &call))
+		return -1;
+	return (int)done(files, &call, real->rmdir(real, path));
 }
 
 static int hooked_sync_directory(const struct file_system *files, const char *path)
@@ -316,8 +345,11 @@ void file_hooks_start(struct file_hooks *hooks)
 		.will_need = hooked_will_need,
 		.unmap = hooked_unmap,
 		.rename = hooked_rename,
+		.exchange = hooked_exchange,
+		.link = hooked_link,
 		.unlink = hooked_unlink,
 		.mkdir = hooked_mkdir,
+		.rmdir = hooked_rmdir,
 		.sync_directory = hooked_sync_directory,
 		.list = hooked_list,
 	};
@@ -332,9 +364,11 @@ const char *file_operation_name(enum file_operation operation)
 		[FILE_FDATASYNC] = "fdatasync", [FILE_FSYNC] = "fsync",
 		[FILE_WRITE_OUT] = "write_out", [FILE_GET_SIZE] = "size",
 		[FILE_LOCK] = "lock",		[FILE_MAP] = "map",
-		[FILE_RENAME] = "rename",	[FILE_UNLINK] = "unlink",
-		[FILE_MKDIR] = "mkdir",		[FILE_SYNC_DIRECTORY] = "sync_directory",
-		[FILE_LIST] = "list",		[FILE_WILL_NEED] = "will_need",
+		[FILE_RENAME] = "rename",	[FILE_EXCHANGE] = "exchange",
+		[FILE_LINK] = "link",		[FILE_UNLINK] = "unlink",
+		[FILE_MKDIR] = "mkdir",		[FILE_RMDIR] = "rmdir",
+		[FILE_LIST] = "list",		[FILE_SYNC_DIRECTORY] = "sync_directory",
+		[FILE_WILL_NEED] = "will_need",
 	};
 
 	return names[operation];

@@ -25,8 +25,11 @@ enum file_operation {
 	FILE_MAP,
 	FILE_WILL_NEED,
 	FILE_RENAME,
+	FILE_EXCHANGE,
+	FILE_LINK,
 	FILE_UNLINK,
 	FILE_MKDIR,
+	FILE_RMDIR,
 	FILE_SYNC_DIRECTORY,
 	FILE_LIST,
 	FILE_OPERATION_COUNT
@@ -35,7 +38,7 @@ enum file_operation {
 struct file_call {
 	enum file_operation operation;
 	const char *path; /* path under which the file was opened, or to which it was renamed */
-	const char *to; /* of rename */
+	const char *to; /* of rename, exchange and link */
 	int file; /* -1 if none */
 	int flags; /* of open */
 	const void *bytes; /* of pwrite */

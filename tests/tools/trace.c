@@ -36,44 +36,127 @@ static struct event *trace_add(struct trace *trace, struct event event)
 	return &trace->events[trace->n++];
 }
 
-static bool trace_find(const struct trace *trace, const char *path, size_t *name)
+static const char *name_in(const char *path)
 {
-	for (*name = 0; *name < trace->names_n; ++*name) {
-		if (strcmp(trace->names[*name].path, path) == 0)
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static bool name_find(const struct trace *trace, size_t directory, const char *name, size_t *index)
+{
+	for (*index = 0; *index < trace->names_n; ++*index) {
+		if (trace->names[*index].directory == directory &&
+		    strcmp(trace->names[*index].name, name) == 0)
 			return true;
 	}
 	return false;
 }
 
-static void trace_name(struct trace *trace, const char *path, size_t file)
+static void name_set(struct trace *trace, size_t directory, const char *name, size_t file)
 {
-	size_t name;
+	size_t index;
 
-	if (!trace_find(trace, path, &name)) {
+	if (!name_find(trace, directory, name, &index)) {
 		trace->names = checked(
 			realloc(trace->names, (trace->names_n + 1) * sizeof trace->names[0]));
-		trace->names[trace->names_n++].path = checked(strdup(path));
+		trace->names[trace->names_n++] = (struct trace_name){
+			.directory = directory,
+			.name = checked(strdup(name)),
+		};
 	}
-	trace->names[name].file = file;
+	trace->names[index].file = file;
 }
 
-static void trace_forget(struct trace *trace, const char *path)
+static void name_forget(struct trace *trace, size_t directory, const char *name)
 {
-	size_t name;
+	size_t index;
 
-	if (!trace_find(trace, path, &name))
+	if (!name_find(trace, directory, name, &index))
 		return;
-	free(trace->names[name].path);
-	trace->names[name] = trace->names[--trace->names_n];
+	free(trace->names[index].name);
+	trace->names[index] = trace->names[--trace->names_n];
 }
 
-static size_t trace_make(struct trace *trace, const char *path)
+/* Finds the file or directory that a path leads to now. */
+static bool trace_find(const struct trace *trace, const char *path, size_t *file)
 {
-	trace_name(trace, path, trace->files);
-	trace_add(trace, (struct event){ .kind = EVENT_MAKE,
-					 .file = trace->files,
-					 .path = checked(strdup(path)) });
-	return trace->files++;
+	char parent[512];
+	size_t index, directory;
+
+	if (name_find(trace, TRACE_NO_FILE, path, &index)) {
+		*file = trace->names[index].file;
+		return true;
+	}
+	snprintf(parent, sizeof parent, "%.*s", (int)(name_in(path) - path), path);
+	if (parent[0] == '\0')
+		return false;
+	parent[strlen(parent) - 1] = '\0';
+	if (!trace_find(trace, parent, &directory) ||
+	    !name_find(trace, directory, name_in(path), &index))
+		return false;
+	*file = trace->names[index].file;
+	return true;
+}
+
+/* Returns the directory in which a path is; one that the trace does not know is from before it. */
+static size_t directory_of_path(struct trace *trace, const char *path)
+{
+	char parent[512];
+	size_t directory;
+
+	if (name_in(path) == path)
+		abort();
+	snprintf(parent, sizeof parent, "%.*s", (int)(name_in(path) - path) - 1, path);
+	if (!trace_find(trace, parent, &directory)) {
+		directory = trace->files++;
+		name_set(trace, TRACE_NO_FILE, parent, directory);
+	}
+	return directory;
+}
+
+/* Adds an event about names in one directory. */
+static struct event *trace_add_names(struct trace *trace, enum event_kind kind, const char *path,
+				     const char *to)
+{
+	struct event event = {
+		.kind = kind,
+		.directory = directory_of_path(trace, path),
+		.path = checked(strdup(path)),
+		.to = to == NULL ? NULL : checked(strdup(to)),
+	};
+
+	if (to != NULL && directory_of_path(trace, to) != event.directory)
+		abort();
+	return trace_add(trace, event);
+}
+
+/* Does to the names what the event has done. */
+static void names_follow(struct trace *names, const struct event *event)
+{
+	const char *name = name_in(event->path);
+
+	if (event->kind == EVENT_UNLINK) {
+		name_forget(names, event->directory, name);
+	} else if (event->kind == EVENT_RENAME) {
+		name_set(names, event->directory, name_in(event->to), event->file);
+		name_forget(names, event->directory, name);
+	} else if (event->kind == EVENT_EXCHANGE) {
+		name_set(names, event->directory, name_in(event->to), event->file);
+		name_set(names, event->directory, name, event->other);
+	} else {
+		name_set(names, event->directory, name, event->file);
+	}
+}
+
+/* Adds a new file or directory. */
+static size_t trace_make(struct trace *trace, enum event_kind kind, const char *path)
+{
+	struct event *event = trace_add_names(trace, kind, path, NULL);
+
+	event->file = trace->files++;
+	names_follow(trace, event);
+	return event->file;
 }
 
 static void trace_write(struct trace *trace, size_t file, const void *bytes, size_t size,
@@ -98,23 +181,34 @@ static char *file_bytes(const char *path, size_t *size)
 
 static void trace_open(struct trace *trace, const struct file_call *call)
 {
-	size_t name;
+	size_t *file = &trace->file_of[call->file];
 
 	if (call->is_new) {
-		trace->file_of[call->file] = trace_make(trace, call->path);
-	} else if (trace_find(trace, call->path, &name)) {
-		trace->file_of[call->file] = trace->names[name].file;
-		if (call->flags & O_TRUNC)
-			trace_add(trace, (struct event){ .kind = EVENT_RESIZE,
-							 .file = trace->names[name].file });
-	} else {
-		trace->file_of[call->file] = TRACE_NO_FILE;
+		*file = trace_make(trace, EVENT_MAKE, call->path);
+	} else if (!trace_find(trace, call->path, file)) {
+		*file = TRACE_NO_FILE;
+	} else if (call->flags & O_TRUNC) {
+		trace_add(trace, (struct event){ .kind = EVENT_RESIZE, .file = *file });
 	}
+}
+
+/* A change of names that exist. */
+static void trace_names(struct trace *trace, enum event_kind kind, const struct file_call *call)
+{
+	/* A link is about its new name. */
+	struct event *event = trace_add_names(trace, kind,
+					      kind == EVENT_LINK ? call->to : call->path,
+					      kind == EVENT_LINK ? NULL : call->to);
+
+	if (!trace_find(trace, call->path, &event->file) ||
+	    (kind == EVENT_EXCHANGE && !trace_find(trace, call->to, &event->other)))
+		abort();
+	names_follow(trace, event);
 }
 
 static void trace_call(struct trace *trace, const struct file_call *call)
 {
-	size_t name;
+	size_t file;
 
 	switch (call->operation) {
 	case FILE_OPEN:
@@ -137,28 +231,27 @@ static void trace_call(struct trace *trace, const struct file_call *call)
 						 .since = trace->since_of[call->file] });
 		break;
 	case FILE_RENAME:
-		if (!trace_find(trace, call->path, &name))
-			abort();
-		trace_add(trace, (struct event){ .kind = EVENT_RENAME,
-						 .file = trace->names[name].file,
-						 .path = checked(strdup(call->path)),
-						 .to = checked(strdup(call->to)) });
-		trace_name(trace, call->to, trace->names[name].file);
-		trace_forget(trace, call->path);
+		trace_names(trace, EVENT_RENAME, call);
+		break;
+	case FILE_EXCHANGE:
+		trace_names(trace, EVENT_EXCHANGE, call);
+		break;
+	case FILE_LINK:
+		trace_names(trace, EVENT_LINK, call);
 		break;
 	case FILE_UNLINK:
-		trace_add(trace, (struct event){ .kind = EVENT_UNLINK,
-						 .path = checked(strdup(call->path)) });
-		trace_forget(trace, call->path);
+	case FILE_RMDIR:
+		trace_names(trace, EVENT_UNLINK, call);
 		break;
 	case FILE_MKDIR:
-		trace_add(trace, (struct event){ .kind = EVENT_DIRECTORY,
-						 .path = checked(strdup(call->path)) });
+		trace_make(trace, EVENT_DIRECTORY, call->path);
 		break;
 	case FILE_SYNC_DIRECTORY:
-		trace_add(trace, (struct event){ .kind = EVENT_SYNC_NAMES,
-						 .path = checked(strdup(call->path)),
-						 .since = names_since });
+		if (trace_find(trace, call->path, &file))
+			trace_add(trace, (struct event){ .kind = EVENT_SYNC_NAMES,
+							 .file = file,
+							 .path = checked(strdup(call->path)),
+							 .since = names_since });
 		break;
 	case FILE_CLOSE:
 	case FILE_PREAD:
@@ -183,7 +276,7 @@ static int record_before(struct file_hooks *hooks, struct file_call *call)
 	if (call->operation == FILE_SYNC_DIRECTORY)
 		names_since = trace->n;
 	pthread_mutex_unlock(&trace->lock);
-	return 0;
+	return call->operation == FILE_EXCHANGE ? trace->exchange_error : 0;
 }
 
 static void record_after(struct file_hooks *hooks, const struct file_call *call)
@@ -224,8 +317,8 @@ void trace_free(struct trace *trace)
 		free(trace->events[i].to);
 		free(trace->events[i].bytes);
 	}
-	while (trace->names_n > 0)
-		trace_forget(trace, trace->names[0].path);
+	for (size_t i = 0; i < trace->names_n; i++)
+		free(trace->names[i].name);
 	free(trace->names);
 	free(trace->events);
 	pthread_mutex_destroy(&trace->lock);
@@ -234,11 +327,9 @@ void trace_free(struct trace *trace)
 
 void trace_import(struct trace *trace, const char *directory)
 {
-	const size_t size = (size_t)(strrchr(directory, '/') - directory);
 	char *names = checked(file_system_posix.list(&file_system_posix, directory));
+	const size_t made = trace_make(trace, EVENT_DIRECTORY, directory);
 
-	trace_add(trace,
-		  (struct event){ .kind = EVENT_DIRECTORY, .path = checked(strdup(directory)) });
 	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
 		char path[512];
 		size_t bytes_size, file;
@@ -248,7 +339,7 @@ void trace_import(struct trace *trace, const char *directory)
 		bytes = file_bytes(path, &bytes_size);
 		if (bytes == NULL)
 			abort();
-		file = trace_make(trace, path);
+		file = trace_make(trace, EVENT_MAKE, path);
 		trace_write(trace, file, bytes, bytes_size, 0);
 		trace_add(
 			trace,
@@ -256,41 +347,41 @@ void trace_import(struct trace *trace, const char *directory)
 		free(bytes);
 	}
 	free(names);
+	trace_add(trace,
+		  (struct event){ .kind = EVENT_SYNC_NAMES, .since = trace->n, .file = made });
 	trace_add(trace, (struct event){ .kind = EVENT_SYNC_NAMES,
 					 .since = trace->n,
-					 .path = checked(strdup(directory)) });
-	trace_add(trace, (struct event){ .kind = EVENT_SYNC_NAMES,
-					 .since = trace->n,
-					 .path = checked(strndup(directory, size)) });
+					 .file = directory_of_path(trace, directory) });
 	trace->imported = trace->n;
 }
 
-/* Returns true if the path is in the directory. */
-static bool is_in(const char *path, const char *directory)
-{
-	const size_t size = strlen(directory);
-
-	return strncmp(path, directory, size) == 0 && path[size] == '/' &&
-	       strchr(path + size + 1, '/') == NULL;
-}
-
-static bool is_covered_by(const struct event *event, const struct event *sync)
+static bool is_about_names(const struct event *event)
 {
 	switch (event->kind) {
 	case EVENT_MAKE:
 	case EVENT_DIRECTORY:
+	case EVENT_LINK:
 	case EVENT_RENAME:
+	case EVENT_EXCHANGE:
 	case EVENT_UNLINK:
-		return sync->kind == EVENT_SYNC_NAMES && is_in(event->path, sync->path);
+		return true;
+	case EVENT_SYNC_NAMES:
 	case EVENT_WRITE:
 	case EVENT_RESIZE:
-		return sync->kind == EVENT_SYNC_FILE && event->file == sync->file;
-	case EVENT_SYNC_NAMES:
 	case EVENT_SYNC_FILE:
 	case EVENT_SENT:
 	case EVENT_DURABLE:
 		break;
 	}
+	return false;
+}
+
+static bool is_covered_by(const struct event *event, const struct event *sync)
+{
+	if (is_about_names(event))
+		return sync->kind == EVENT_SYNC_NAMES && event->directory == sync->file;
+	if (event->kind == EVENT_WRITE || event->kind == EVENT_RESIZE)
+		return sync->kind == EVENT_SYNC_FILE && event->file == sync->file;
 	return false;
 }
 
@@ -407,27 +498,13 @@ static struct rebuilt *rebuild_files(const struct trace *trace, size_t end, enum
 
 /* Determines the names after the cut; `view` must contain nothing else. */
 static void rebuild_names(const struct trace *trace, size_t end, enum cut cut, uint64_t *seed,
-			  struct trace *view, bool *has_directory, const char *directory)
+			  struct trace *view)
 {
-	*has_directory = false;
 	for (size_t i = 0; i < end; i++) {
 		const struct event *event = &trace->events[i];
 
-		if (event->kind != EVENT_MAKE && event->kind != EVENT_DIRECTORY &&
-		    event->kind != EVENT_RENAME && event->kind != EVENT_UNLINK)
-			continue;
-		if (event->covered >= end && !name_is_kept(cut, seed))
-			continue;
-		if (event->kind == EVENT_DIRECTORY && strcmp(event->path, directory) == 0) {
-			*has_directory = true;
-		} else if (event->kind == EVENT_MAKE) {
-			trace_name(view, event->path, event->file);
-		} else if (event->kind == EVENT_RENAME) {
-			trace_name(view, event->to, event->file);
-			trace_forget(view, event->path);
-		} else if (event->kind == EVENT_UNLINK) {
-			trace_forget(view, event->path);
-		}
+		if (is_about_names(event) && (event->covered < end || name_is_kept(cut, seed)))
+			names_follow(view, event);
 	}
 }
 
@@ -442,25 +519,52 @@ static void file_put(const char *path, const char *bytes, size_t size)
 	close(file);
 }
 
+static bool is_directory(const struct trace *trace, size_t file)
+{
+	for (size_t i = 0; i < trace->n; i++) {
+		if (trace->events[i].file == file && trace->events[i].kind == EVENT_DIRECTORY)
+			return true;
+	}
+	return false;
+}
+
+/* Writes what is in a directory of the trace, as the view has it. */
+static void directory_put(const struct trace *trace, const struct trace *view,
+			  const struct rebuilt *files, size_t directory, const char *to)
+{
+	if (mkdir(to, 0700) < 0)
+		abort();
+	for (size_t i = 0; i < view->names_n; i++) {
+		const struct trace_name *name = &view->names[i];
+		char path[512];
+
+		if (name->directory != directory)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", to, name->name);
+		if (is_directory(trace, name->file))
+			directory_put(trace, view, files, name->file, path);
+		else
+			file_put(path, files[name->file].bytes, files[name->file].size);
+	}
+}
+
 void trace_rebuild(const struct trace *trace, size_t end, enum cut cut, uint64_t *seed,
 		   const char *from, const char *to)
 {
 	struct rebuilt *files = rebuild_files(trace, end, cut, seed);
 	struct trace *view = trace_start();
-	bool has_directory;
+	size_t directory;
+	bool is_there;
 
-	rebuild_names(trace, end, cut, seed, view, &has_directory, from);
-	if (has_directory && mkdir(to, 0700) < 0)
+	if (!trace_find(trace, from, &directory))
 		abort();
-	for (size_t i = 0; i < view->names_n && has_directory; i++) {
-		const struct rebuilt *file = &files[view->names[i].file];
-		char path[512];
-
-		if (!is_in(view->names[i].path, from))
-			continue;
-		snprintf(path, sizeof path, "%s/%s", to, view->names[i].path + strlen(from) + 1);
-		file_put(path, file->bytes, file->size);
-	}
+	rebuild_names(trace, end, cut, seed, view);
+	/* One from before the trace stays. */
+	is_there = !is_directory(trace, directory);
+	for (size_t i = 0; i < view->names_n; i++)
+		is_there = is_there || view->names[i].file == directory;
+	if (is_there)
+		directory_put(trace, view, files, directory, to);
 	trace_free(view);
 	for (size_t i = 0; i <= trace->files; i++)
 		free(files[i].bytes);

@@ -97,7 +97,8 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 /* Like store_gdbm_backup, for a store that no process uses: the two directories share the stack
  * files, which never change, if the file system has second names for files. Does not verify
  * them. */
-bool store_gdbm_link(const char *directory, const char *to, struct fault *fault);
+bool store_gdbm_link(const char *directory, const char *to, const struct file_system *files,
+		     struct fault *fault);
 
 /* Notes in the directory that a backup of it has ended, for the figures of the process that uses it
  * (store_figures). A backup does not contain this. seconds: the time since 1970. */

@@ -84,10 +84,8 @@ bool store_gdbm_check_form(const char *directory, const struct store_form *form,
 /* Takes the lock of the process that has the store open, without opening the store.
  * FAULT_UNAVAILABLE, with the pid, if another process has the lock. Closing *lock releases it. */
 bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault);
-/* Does the same, but waits for up to `wait` milliseconds, until gives_up (which may be NULL)
- * returns true. */
-bool store_gdbm_lock_for(const char *directory, unsigned wait, bool (*gives_up)(void), int *lock,
-			 struct fault *fault);
+/* Does the same with the directory, the files, and the time to wait of these options. */
+bool store_gdbm_lock_for(const struct store_options *options, int *lock, struct fault *fault);
 
 /* Opens a store and replays its journal. FAULT_UNAVAILABLE with a cause that names the file and the
  * remedy. A full disk is not a fault, because reading works. A directory that another process owns

@@ -51,8 +51,13 @@ struct file_system {
 	void (*will_need)(const struct file_system *files, int file, off_t offset, off_t size);
 
 	int (*rename)(const struct file_system *files, const char *from, const char *to);
+	/* renameat2(2) with RENAME_EXCHANGE, which not every file system can do (EINVAL, ENOSYS or
+	 * EPERM). */
+	int (*exchange)(const struct file_system *files, const char *one, const char *other);
+	int (*link)(const struct file_system *files, const char *from, const char *to);
 	int (*unlink)(const struct file_system *files, const char *path);
 	int (*mkdir)(const struct file_system *files, const char *path, mode_t mode);
+	int (*rmdir)(const struct file_system *files, const char *path);
 	int (*sync_directory)(const struct file_system *files, const char *path);
 	/* Returns all names except "." and "..", in any order, one after the other, each with a
 	 * zero after it, and an empty name at the end; from malloc. NULL and errno on failure. */

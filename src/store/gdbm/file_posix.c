@@ -4,12 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/directory.h"
@@ -169,6 +171,18 @@ static int plain_rename(const struct file_system *files, const char *from, const
 	return rename(from, to);
 }
 
+static int plain_exchange(const struct file_system *files, const char *one, const char *other)
+{
+	(void)files;
+	return (int)syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+static int plain_link(const struct file_system *files, const char *from, const char *to)
+{
+	(void)files;
+	return link(from, to);
+}
+
 static int plain_unlink(const struct file_system *files, const char *path)
 {
 	(void)files;
@@ -179,6 +193,12 @@ static int plain_mkdir(const struct file_system *files, const char *path, mode_t
 {
 	(void)files;
 	return mkdir(path, mode);
+}
+
+static int plain_rmdir(const struct file_system *files, const char *path)
+{
+	(void)files;
+	return rmdir(path);
 }
 
 static int plain_sync_directory(const struct file_system *files, const char *path)
@@ -235,8 +255,11 @@ const struct file_system file_system_posix = {
 	.unmap = plain_unmap,
 	.will_need = plain_will_need,
 	.rename = plain_rename,
+	.exchange = plain_exchange,
+	.link = plain_link,
 	.unlink = plain_unlink,
 	.mkdir = plain_mkdir,
+	.rmdir = plain_rmdir,
 	.sync_directory = plain_sync_directory,
 	.list = plain_list,
 };

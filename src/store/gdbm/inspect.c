@@ -443,7 +443,7 @@ static bool source_copy(struct backup *backup, const struct source *source, stru
 
 	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
 	snprintf(from, sizeof from, "%s/%s", backup->inspection.place.directory, source->name);
-	if (backup->links && source->is_stack && link(from, path) == 0) {
+	if (backup->links && source->is_stack && files->link(files, from, path) == 0) {
 		backup->done += source->size;
 		return true;
 	}
@@ -570,11 +570,12 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 	return make_backup(directory, to, files, watch, false, fault);
 }
 
-bool store_gdbm_link(const char *directory, const char *to, struct fault *fault)
+bool store_gdbm_link(const char *directory, const char *to, const struct file_system *files,
+		     struct fault *fault)
 {
 	const struct store_watch watch = { .context = NULL };
 
-	return make_backup(directory, to, NULL, &watch, true, fault);
+	return make_backup(directory, to, files, &watch, true, fault);
 }
 
 bool store_gdbm_note_backup(const char *directory, const struct file_system *files, int64_t seconds,

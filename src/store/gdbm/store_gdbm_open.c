@@ -137,22 +137,18 @@ static bool lock_take(const struct file_system *files, const struct store_option
 	return true;
 }
 
-bool store_gdbm_lock_for(const char *directory, unsigned wait, bool (*gives_up)(void), int *lock,
-			 struct fault *fault)
+bool store_gdbm_lock_for(const struct store_options *options, int *lock, struct fault *fault)
 {
-	const struct store_options options = {
-		.directory = directory,
-		.wait = wait,
-		.gives_up = gives_up,
-	};
-
 	*lock = -1;
-	return lock_take(&file_system_posix, &options, lock, fault);
+	return lock_take(options->files == NULL ? &file_system_posix : options->files, options,
+			 lock, fault);
 }
 
 bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault)
 {
-	return store_gdbm_lock_for(directory, 0, NULL, lock, fault);
+	const struct store_options options = { .directory = directory };
+
+	return store_gdbm_lock_for(&options, lock, fault);
 }
 
 static bool is_named_by(const struct manifest *manifest, uint64_t id)
