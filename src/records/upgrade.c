@@ -416,6 +416,9 @@ static bool copy_row(const struct upgrade_stage *stage, struct arena *arena,
 		return convert_items(stage, arena, was, earlier, member, record, path);
 	if (is_number(was) && is_number(member)) {
 		value.number = record_number(was, earlier);
+		/* A row that was not stored (WHEN, SINCE), or was not in the dump. */
+		if (value.number == 0 && was->kind != MEMBER_SWITCH && was->least > 0)
+			return true;
 		if (was->kind == MEMBER_CHOICE && member->kind == MEMBER_CHOICE) {
 			const char *name = was->names[value.number];
 

@@ -145,6 +145,7 @@ static const struct upgrade_row back_peer_rows[] = {
 	  UPGRADE_WAS("name_origin", AS_CHOICE(2, present_origins), SINCE(3),
 		      MARKED(MEMBER_ABSENT)) },
 };
+static const struct upgrade_row back_code_rows[] = { { UPGRADE_RENAMED("uses", "used") } };
 static const struct upgrade_row back_file_rows[] = { { UPGRADE_RENAMED("path", "name") } };
 
 /* And from there to today. */
@@ -164,11 +165,14 @@ static const struct upgrade_row peer_rows[] = {
 	{ UPGRADE_INSTEAD_OF("name_origin"),
 	  UPGRADE_WAS("name_origin", AS_CHOICE(2, past_origins), SINCE(3), MARKED(MEMBER_ABSENT)) },
 };
+/* Behind rows that most codes do not have, and that cannot be 0. */
+static const struct upgrade_row code_rows[] = { { UPGRADE_RENAMED("used", "uses") } };
 static const struct upgrade_row file_rows[] = { { UPGRADE_RENAMED("name", "path") } };
 
 static struct upgrade_kind back_kinds[] = {
 	{ .kind = &kind_session, .version = 3, UPGRADE_ROWS(back_session_rows) },
 	{ .kind = &kind_ban, UPGRADE_ROWS(back_ban_rows) },
+	{ .kind = &kind_code, UPGRADE_ROWS(back_code_rows) },
 	{ .kind = &kind_live, .version = 4, UPGRADE_ROWS(back_live_rows) },
 	{ .kind = &kind_peer, .version = 5, UPGRADE_ROWS(back_peer_rows) },
 	{ .kind = &kind_template, .version = 2, .finish = add_blank },
@@ -178,6 +182,7 @@ static struct upgrade_kind back_kinds[] = {
 static struct upgrade_kind kinds[] = {
 	{ .kind = &kind_session, .version = 1, UPGRADE_ROWS(session_rows) },
 	{ .kind = &kind_ban, UPGRADE_ROWS(ban_rows) },
+	{ .kind = &kind_code, UPGRADE_ROWS(code_rows) },
 	{ .kind = &kind_live, .version = 4, UPGRADE_ROWS(live_rows) },
 	{ .kind = &kind_peer, .version = 5, UPGRADE_ROWS(peer_rows) },
 	{ .kind = &kind_template, .version = 2, .finish = remove_blank },
@@ -840,6 +845,8 @@ static char *line_of_past(const char *text, unsigned notes)
 		json_object_set_new(object, "program", json_string("0.2.9"));
 	} else if (strcmp(kind, "ban") == 0) {
 		rename_member(object, "reason", "why");
+	} else if (strcmp(kind, "code") == 0) {
+		rename_member(object, "uses", "used");
 	} else if (strcmp(kind, "peer") == 0) {
 		/* The first name is left out of a dump, and it was another one. */
 		const char *origin = json_string_value(json_object_get(object, "name_origin"));
