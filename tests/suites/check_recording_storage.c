@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "bucket_server.h"
 #include "delivery/bucket.h"
+#include "directory.h"
 #include "records/kinds.h"
 #include "resources/recordings/job_links.h"
 #include "resources/recordings/job_merge.h"
@@ -324,6 +325,55 @@ static void stop(void)
 		  job_stop(&call, &job, SLICE(""), &is_refused, &fault));
 	commit(&call);
 }
+
+/* Without an object storage, the folder of the service is needed, and its id, which a recorder
+ * makes at its start: one that runs already does not. */
+/* clang-format off */
+static const struct {
+	bool has_folder;
+	const char *id; /* NULL: no file has one */
+	const char *reason, *says; /* NULL: it is taken */
+} folders[] = {
+	{ false, NULL, "No storage for recordings", "start it with --recordings DIR" },
+	{ true, NULL, "No recorder is installed", "has no id: start anteroom record" },
+	{ true, "f1\n", NULL, NULL },
+};
+/* clang-format on */
+
+START_TEST(a_folder_needs_an_id)
+{
+	struct template_record template;
+	struct room_record room;
+	const struct recorded_room in = { &room, &template, NULL };
+	struct job job = { .type = JOB_RECORDING };
+	char *directory = directory_make(), path[4200];
+	struct call call;
+	bool is_taken;
+	FILE *mark;
+
+	ask(200, METHOD_PATCH, text("/v2/templates/%s/settings", template_id),
+	    "{\"recording\":null}");
+	recordings.folder = folders[_i].has_folder ? directory : NULL;
+	(void)snprintf(path, sizeof path, "%s/.anteroom", directory);
+	if (folders[_i].id != NULL) {
+		mark = fopen(path, "w");
+		ck_assert_ptr_nonnull(mark);
+		(void)fputs(folders[_i].id, mark);
+		(void)fclose(mark);
+	}
+	world_begin(&world, &world.account.id, &call);
+	ck_assert(room_load_by_id(&call, slice_of(room_id), STORE_TO_SHOW, &room, &fault) &&
+		  template_load(&call, &room.template_id, &template, &fault));
+	is_taken = job_check_storage(&call, &in, &job, &fault);
+	ck_assert_int_eq(is_taken, folders[_i].reason == NULL);
+	if (!is_taken) {
+		ck_assert_str_eq(fault.message, folders[_i].reason);
+		ck_assert_ptr_nonnull(strstr(fault.detail, folders[_i].says));
+	}
+	world_abandon(&call);
+	directory_remove(directory);
+}
+END_TEST
 
 /* A recording whose file is to be sent. */
 static void record(void)
@@ -758,6 +808,7 @@ int main(void)
 	tcase_add_loop_test(all, a_storage_is_tested, 0, ROWS(tests));
 	tcase_add_test(all, a_storage_is_tested_ten_times_in_a_minute);
 	tcase_add_test(all, an_address_inside_is_not_asked);
+	tcase_add_loop_test(all, a_folder_needs_an_id, 0, ROWS(folders));
 	tcase_add_test(all, a_recording_goes_to_the_storage);
 	tcase_add_test(all, an_object_is_no_file_of_the_service);
 	tcase_add_loop_test(all, credentials_are_those_of_now, 0, ROWS(changes));

@@ -279,7 +279,8 @@ bool job_check_storage(struct call *call, const struct recorded_room *in, const 
 				     (unsigned long long)(most / 1000000000));
 	/* A recorder gives the folder its id. */
 	return !needs_folder || recordings_folder_id(call).size > 0 ||
-	       fault_explain(fault, FAULT_CONFLICT, "No recorder is installed",
-			     "no recorder has this folder: run anteroom record with the folder of "
-			     "serve --recordings");
+	       fault_explain(
+		       fault, FAULT_CONFLICT, "No recorder is installed",
+		       "the folder of serve --recordings has no id: start anteroom record with "
+		       "this folder, which makes it");
 }
