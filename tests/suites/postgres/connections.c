@@ -388,6 +388,79 @@ START_TEST(an_upgrade_renews_an_earlier_form)
 }
 END_TEST
 
+/* A responder of a newer version starts beside these two, which only stores more: the form of the
+ * database is its own from then on, and records may be of a later version of their table. The two
+ * go on, on new connections, too; they cannot read such a record, and would not start again. */
+static const struct {
+	const struct store_kind *kind;
+	const char *path, *member;
+} newer_records[] = {
+	{ &kind_ban, "/v2/bans", "user_id" },
+	{ &kind_room, "/v2/rooms", "name" },
+};
+
+/* Stores a record as a newer version does: with a higher number, and something behind the rest. */
+static void store_newer(const struct store_kind *kind, const char *id)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	struct store_record record;
+	uint64_t number;
+	struct id key;
+	char *value;
+
+	ck_assert(id_parse(slice_of(id), &key));
+	ck_assert(store_begin(two.environment.store, STORE_WRITE, kept, &transaction, &fault));
+	store_set_account(transaction, &account.id);
+	ck_assert(store_get(transaction, kind, &key, STORE_TO_CHANGE, &record, &fault));
+	value = arena_zero(kept, record.value.size + 1);
+	memcpy(value, record.value.data, record.value.size);
+	value[0]++;
+	record.value = (struct slice){ value, record.value.size + 1 };
+	ck_assert(store_put(transaction, kind, &record, &record, &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+}
+
+START_TEST(responders_go_on_beside_one_of_a_newer_version)
+{
+	const char *path = newer_records[_i].path, *member = newer_records[_i].member;
+	const struct store_postgres_options again = { .url = url,
+						      .form = &record_form,
+						      .connections = 1 };
+	struct fault fault = FAULT_INITIAL;
+	const char *newer, *own, *other;
+	struct store *store;
+	struct reply reply;
+	int64_t start;
+
+	(void)make(&one, "/v2/templates", "{\"name\":\"t\",\"default\":true}");
+	own = make(&one, path, arena_text(kept, "{\"%s\":\"%s\"}", member, "first"));
+	newer = make(&one, path, arena_text(kept, "{\"%s\":\"%s\"}", member, "second"));
+	set_installation("form = $ || ' 0=1:00000000'");
+	store_newer(newer_records[_i].kind, newer);
+	relay_cut_all();
+	start = clock_monotonic();
+	do {
+		reply = ask(&one, METHOD_GET, arena_text(kept, "%s/%s", path, own), NULL);
+	} while (reply.status == 503 && clock_monotonic() - start < 20000);
+	ck_assert_msg(reply.status == 200, "%d %s", reply.status, reply.text);
+	other = make(&one, path, arena_text(kept, "{\"%s\":\"%s\"}", member, "third"));
+	reply = ask(&two, METHOD_GET, arena_text(kept, "%s/%s", path, other), NULL);
+	ck_assert_msg(reply.status == 200, "%d %s", reply.status, reply.text);
+	/* The record, and a list that has it. */
+	for (int i = 0; i < 2; i++) {
+		reply = ask(&two, METHOD_GET,
+			    i == 0 ? arena_text(kept, "%s/%s", path, newer) : path, NULL);
+		ck_assert_msg(reply.status == 503 && strstr(reply.text, "written by a newer version"
+									" of Anteroom") != NULL,
+			      "%d %s", reply.status, reply.text);
+	}
+	ck_assert(!store_postgres_open(&again, &store, &fault));
+	ck_assert_msg(strstr(fault.cause, "by a newer version of Anteroom") != NULL, "%s",
+		      fault.cause);
+}
+END_TEST
+
 /* ---- the server is unavailable ---- */
 
 void set_up_server(void)
@@ -526,6 +599,8 @@ void add_connections(TCase *calls, TCase *away)
 			    ROWS(written_by));
 	tcase_add_test(calls, tables_without_a_form_are_of_an_unreleased_version);
 	tcase_add_test(calls, an_upgrade_renews_an_earlier_form);
+	tcase_add_loop_test(calls, responders_go_on_beside_one_of_a_newer_version, 0,
+			    ROWS(newer_records));
 	tcase_add_test(away, without_the_database_calls_fail_immediately);
 	tcase_add_loop_test(away, a_read_only_database_is_told_as_that, 0, ROWS(read_only_ways));
 }
