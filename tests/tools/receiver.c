@@ -134,7 +134,7 @@ static bool say_served(const struct receiver *receiver, const struct connection 
 
 	if (body == NULL)
 		return false;
-	if (strncmp(body, "HTTP/", 5) != 0) {
+	if (status != 0 && strncmp(body, "HTTP/", 5) != 0) {
 		(void)snprintf(head, sizeof head,
 			       "HTTP/1.1 %d Status\r\nContent-Length: %zu\r\n\r\n", status,
 			       strlen(body));

@@ -50,8 +50,8 @@ void receiver_release(struct receiver *receiver);
  * Content-Length, which must live as long as the receiver. */
 void receiver_respond(struct receiver *receiver, const char *head, const char *body);
 /* Sets what answers these paths instead, in the thread of the receiver: it returns the body of the
- * response, which is freed, and sets the status, which is 200 before; or, if it begins with HTTP/,
- * the whole response. NULL: there is no response. */
+ * response, which is freed, and sets the status, which is 200 before. If the status is 0 or the
+ * text begins with HTTP/, that is all that is sent. NULL: there is no response. */
 typedef char *receiver_service(void *context, const struct received *received, int *status);
 void receiver_serve(struct receiver *receiver, receiver_service *serve, void *context);
 /* Waits at most 30 s until there are n requests in all. Returns false if there are fewer. */

@@ -209,6 +209,6 @@ void add_making(TCase *making);
 void add_placing(TCase *placing);
 void add_consent(TCase *consent);
 void add_deaths(TCase *deaths);
-void add_pools(TCase *pools);
+void add_pools(TCase *pools, TCase *moved);
 
 #endif

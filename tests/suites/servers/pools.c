@@ -13,6 +13,7 @@
 #include "background/live_watch.h"
 #include "base/text.h"
 #include "kit.h"
+#include "resources/media/placing.h"
 #include "resources/stored/live_record.h"
 #include "resources/stored/place_record.h"
 #include "suite.h"
@@ -266,6 +267,34 @@ START_TEST(rooms_and_people_are_counted)
 }
 END_TEST
 
+#define ROOMS_OF_STEPS 600
+
+/* More rooms than one step reads; half of them come before the one in session. */
+START_TEST(all_rooms_are_counted)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	set_up_pool(2);
+	world_begin(&stand, &stand.account.id, &call);
+	for (size_t i = 0; i < ROOMS_OF_STEPS; i++) {
+		struct place place = {
+			.stored.id.bytes = { i % 2 == 0 ? 0 : 0xff, (unsigned char)(i / 256),
+					     (unsigned char)i },
+			.since = call.now - PLACED_LATELY,
+			.until = call.now / 1000 + 3600,
+		};
+
+		ck_assert(id_parse(slice_of(strrchr(paths[i % 3 == 0], '/') + 1), &place.backend));
+		ck_assert(record_put(&place_table, call.transaction, &place, &fault));
+	}
+	ck_assert(store_wait(stand.environment.store, world_commit(&call), &fault));
+	start_watch();
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":401,\"people\":2,");
+	(void)ask_until(paths[1], "\"load\":{\"rooms\":200,\"people\":0,");
+}
+END_TEST
+
 /* Waits until this process shows so many media servers, whose first one has these rooms, and so
  * many pools without a reserve. */
 static void await_shown(size_t servers, uint64_t rooms, uint64_t lacking)
@@ -312,6 +341,17 @@ END_TEST
 
 /* ---- moving ---- */
 
+/* Waits for two counts that begin from now on, by rooms that come to the server. rooms: it has so
+ * many before. */
+static void await_counts(int server, int rooms)
+{
+	for (int i = 1; i <= 2; i++) {
+		(void)add_room();
+		(void)ask_until(paths[server],
+				arena_text(stand.arena, "\"load\":{\"rooms\":%d,", rooms + i));
+	}
+}
+
 START_TEST(people_follow_a_room_that_is_moved)
 {
 	const char *leaves;
@@ -344,6 +384,8 @@ START_TEST(people_follow_a_room_that_is_moved)
 	ck_assert_uint_eq(count_of(COUNT_TOLD, 0, 0), 1);
 	(void)ask_until(paths[0], "\"load\":{\"rooms\":0,\"people\":0,");
 	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":2,");
+	await_counts(1, 1);
+	ck_assert_uint_eq(ended(0, 0), 1);
 	/* With an old token somebody makes the former room anew: it is ended at once. */
 	put_people(0, 0, 1);
 	tell_joined(0, 0);
@@ -575,6 +617,29 @@ START_TEST(nobody_is_told_with_live_watch)
 }
 END_TEST
 
+/* Who asks for a move means the rooms of then: what comes later, as while all drain, stays. */
+START_TEST(a_server_that_was_emptied_keeps_later_rooms)
+{
+	const char *later;
+
+	set_up_pool(2);
+	start_watch();
+	(void)ask_until(active(0), "\"peer_count\":2");
+	drain(0);
+	(void)move(0);
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":0,");
+	drain(1);
+	put_people(1, 0, 2);
+	(void)ask(200, METHOD_GET, active(0), NULL); /* has it surveyed */
+	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":2,");
+	later = add_room();
+	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, later, NULL), "\"backend\":\"s1\""));
+	(void)ask(200, METHOD_PATCH, paths[1], "{\"draining\":false}");
+	await_counts(1, 1);
+	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, later, NULL), "\"backend\":\"s1\""));
+}
+END_TEST
+
 /* The people of a server that was down are told once it answers. */
 START_TEST(people_are_told_when_their_server_is_back)
 {
@@ -599,18 +664,20 @@ START_TEST(people_are_told_when_their_server_is_back)
 }
 END_TEST
 
-void add_pools(TCase *pools)
+void add_pools(TCase *pools, TCase *moved)
 {
 	tcase_add_test(pools, rooms_and_people_are_counted);
+	tcase_add_test(pools, all_rooms_are_counted);
 	tcase_add_test(pools, metrics_have_each_name_once);
-	tcase_add_test(pools, people_follow_a_room_that_is_moved);
-	tcase_add_test(pools, people_are_told_of_each_move);
-	tcase_add_test(pools, a_room_that_was_moved_is_ended_where_it_was);
-	tcase_add_test(pools, nobody_comes_to_a_room_that_was_ended);
 	tcase_add_test(pools, a_room_elsewhere_is_ended);
 	tcase_add_test(pools, many_rooms_are_moved_some_each_second);
 	tcase_add_loop_test(pools, a_move_counts_all_rooms, 0, ROWS(counted));
 	tcase_add_test(pools, rooms_stay_without_another_server);
 	tcase_add_test(pools, nobody_is_told_with_live_watch);
-	tcase_add_test(pools, people_are_told_when_their_server_is_back);
+	tcase_add_test(moved, people_follow_a_room_that_is_moved);
+	tcase_add_test(moved, people_are_told_of_each_move);
+	tcase_add_test(moved, a_room_that_was_moved_is_ended_where_it_was);
+	tcase_add_test(moved, a_server_that_was_emptied_keeps_later_rooms);
+	tcase_add_test(moved, nobody_comes_to_a_room_that_was_ended);
+	tcase_add_test(moved, people_are_told_when_their_server_is_back);
 }

@@ -16,6 +16,7 @@ int main(void)
 	TCase *promises = tcase_create("promises"), *holds = tcase_create("holds");
 	TCase *consent = tcase_create("consent"), *deaths = tcase_create("deaths");
 	TCase *pools = tcase_create("pools"), *placing = tcase_create("placing");
+	TCase *moved = tcase_create("moved");
 
 	tcase_set_timeout(asked, 60);
 	tcase_set_timeout(live, 60);
@@ -25,6 +26,7 @@ int main(void)
 	tcase_set_timeout(consent, 60);
 	tcase_set_timeout(deaths, 60);
 	tcase_set_timeout(pools, 60);
+	tcase_set_timeout(moved, 60);
 	tcase_set_timeout(placing, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
@@ -34,6 +36,7 @@ int main(void)
 	tcase_add_checked_fixture(consent, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	tcase_add_checked_fixture(pools, set_up, tear_down_kit);
+	tcase_add_checked_fixture(moved, set_up, tear_down_kit);
 	tcase_add_checked_fixture(placing, set_up_kit, tear_down_kit);
 	add_asked(asked);
 	add_surveys(live, promises);
@@ -45,7 +48,7 @@ int main(void)
 	add_making(making);
 	add_consent(consent);
 	add_deaths(deaths);
-	add_pools(pools);
+	add_pools(pools, moved);
 	add_placing(placing);
 	suite_add_tcase(suite, inside);
 	if (sender_is_built()) {
@@ -57,6 +60,7 @@ int main(void)
 		suite_add_tcase(suite, consent);
 		suite_add_tcase(suite, deaths);
 		suite_add_tcase(suite, pools);
+		suite_add_tcase(suite, moved);
 		suite_add_tcase(suite, placing);
 	}
 	fast_disk();
