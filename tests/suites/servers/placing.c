@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "kit.h"
 #include "resources/media/placing.h"
@@ -114,6 +116,31 @@ START_TEST(rooms_are_shared_out_by_weight)
 	ck_assert_msg(strstr(body, arena_text(stand.arena, "\"people\":%u,",
 					      (unsigned)rooms[3] * PEOPLE)) != NULL,
 		      "%s", body);
+}
+END_TEST
+
+/* A server that is not asked has the load of its exchanges, those of a room that is placed, too. */
+START_TEST(a_new_room_goes_where_there_were_fewer_exchanges)
+{
+	const char *body = NULL, *room, *busy = NULL, *other;
+
+	stand.environment.live = LIVE_OFF;
+	world_serve(&stand);
+	(void)ask(200, METHOD_PATCH, backend_path, "{\"name\":\"former\",\"default\":false}");
+	(void)add_server("one", "ws://127.0.0.1:1", "\"default\":true,", "");
+	(void)add_server("two", "ws://127.0.0.1:1", "", "");
+	for (int i = 0; i < 6; i++) {
+		other = place_in(ask(200, METHOD_POST, "/v2/token", new_room(stand.arena, &room)));
+		body = new_room(stand.arena, &room);
+		busy = place_in(ask(200, METHOD_POST, "/v2/token", body));
+		ck_assert_str_ne(busy, other);
+	}
+	for (int i = 0; i < 6; i++)
+		(void)ask(200, METHOD_POST, "/v2/token", body);
+	for (int i = 0; i < 6; i++) {
+		other = place_in(ask(200, METHOD_POST, "/v2/token", new_room(stand.arena, &room)));
+		ck_assert_str_ne(other, busy);
+	}
 }
 END_TEST
 
@@ -240,11 +267,165 @@ START_TEST(a_room_that_is_moved_is_at_its_new_place)
 }
 END_TEST
 
+/* ---- what a process remembers ---- */
+
+#define BEGAN INT64_C(60000000) /* a minute begins */
+
+static struct call call_at(const char *account, int64_t time)
+{
+	return (struct call){
+		.environment = &stand.environment,
+		.account.bytes = { (unsigned char)*account },
+		.now = BEGAN + time,
+	};
+}
+
+static const struct id here = { { 1 } }, there = { { 2 } }, the_room = { { 4 } };
+
+static const struct {
+	const char *minutes; /* of the exchanges, one after the other */
+	int64_t now; /* minutes */
+	uint64_t counted;
+} hours[] = {
+	{ "0", 0, 1 },
+	{ "0 0 0", 0, 3 },
+	{ "0", 59, 1 },
+	{ "0", 60, 0 },
+	{ "0 30", 60, 1 },
+	{ "0 30", 90, 0 },
+	{ "0 59 60", 60, 2 },
+	{ "0 61", 61, 1 },
+	{ "0 1 2 200", 200, 1 },
+	/* A reader's time. */
+	{ "5 4", 5, 2 },
+};
+
+START_TEST(exchanges_count_for_an_hour)
+{
+	const char *rest = hours[_i].minutes;
+	struct call call;
+
+	for (char *end; *rest != '\0'; rest = end) {
+		call = call_at("a", strtoll(rest, &end, 10) * 60000);
+		placements_add_exchange(&call, &here);
+	}
+	call = call_at("a", hours[_i].now * 60000 + 59999);
+	ck_assert_uint_eq(placements_exchanges(&call, &here), hours[_i].counted);
+	ck_assert_uint_eq(placements_exchanges(&call, &there), 0);
+	call = call_at("b", hours[_i].now * 60000);
+	ck_assert_uint_eq(placements_exchanges(&call, &here), 0);
+}
+END_TEST
+
+/* A room was placed at 0. */
+static const struct {
+	const char *account;
+	int64_t counted, now;
+	uint64_t rooms;
+} placed[] = {
+	{ "a", -1, 0, 1 },     { "a", 0, 0, 0 },       { "a", -1, 29999, 1 },
+	{ "a", -1, 30000, 0 }, { "a", -1, -29999, 1 }, { "a", -1, -30000, 0 },
+	{ "b", -1, 0, 0 },
+};
+
+START_TEST(a_room_counts_where_it_was_placed_lately)
+{
+	struct call call = call_at("a", 0);
+	uint64_t rooms;
+
+	placements_add(&call, &here, &the_room);
+	for (size_t i = 0; i < sizeof placed / sizeof placed[0]; i++) {
+		call = call_at(placed[i].account, placed[i].now);
+		rooms = placements_since(&call, &here, BEGAN + placed[i].counted);
+		ck_assert_msg(rooms == placed[i].rooms, "row %zu", i);
+	}
+	/* It is moved on; and such a call is run again. */
+	call = call_at("a", 1000);
+	placements_add(&call, &there, &the_room);
+	placements_add(&call, &there, &the_room);
+	ck_assert_uint_eq(placements_since(&call, &here, 0), 0);
+	ck_assert_uint_eq(placements_since(&call, &there, 0), 1);
+	placements_add(&call, &there, &here);
+	ck_assert_uint_eq(placements_since(&call, &there, 0), 2);
+	call = call_at("b", 1000);
+	placements_add(&call, &there, &the_room);
+	ck_assert_uint_eq(placements_since(&call, &there, 0), 1);
+}
+END_TEST
+
+/* One after the other. */
+static const struct {
+	const char *account, *pool;
+	int64_t time;
+	bool warns;
+} warnings[] = {
+	{ "a", "p", 0, true },	   { "a", "p", 59999, false }, { "a", "q", 59999, true },
+	{ "b", "p", 59999, true }, { "a", "p", 60000, true },  { "a", "p", 60001, false },
+};
+
+START_TEST(a_pool_is_warned_of_once_a_minute)
+{
+	for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++) {
+		struct call call = call_at(warnings[i].account, warnings[i].time);
+
+		ck_assert_msg(placements_may_warn(&call, slice_of(warnings[i].pool)) ==
+				      warnings[i].warns,
+			      "row %zu", i);
+	}
+}
+END_TEST
+
+/* Which servers of two drain, and what the log says. */
+static const struct {
+	bool drains[2];
+	bool is_logged;
+} drained[] = {
+	{ { false, false }, false },
+	{ { true, false }, false },
+	{ { false, true }, false },
+	{ { true, true }, true },
+};
+
+START_TEST(a_pool_without_a_server_is_logged)
+{
+	const int kept = dup(STDERR_FILENO), log = memfd_create("log", MFD_CLOEXEC);
+	const char *body, *room, *path;
+	char text[4096];
+	ssize_t size;
+
+	(void)ask(200, METHOD_PATCH, backend_path, "{\"pool\":\"p\"}");
+	path = arena_text(stand.arena, "/v2/backends/%s",
+			  add_server("other", "ws://127.0.0.1:1", "", ""));
+	if (drained[_i].drains[0])
+		(void)ask(200, METHOD_PATCH, backend_path, "{\"draining\":true}");
+	if (drained[_i].drains[1])
+		(void)ask(200, METHOD_PATCH, path, "{\"draining\":true}");
+	body = new_room(stand.arena, &room);
+	ck_assert_int_eq(dup2(log, STDERR_FILENO), STDERR_FILENO);
+	(void)ask(200, METHOD_POST, "/v2/token", body);
+	ck_assert_int_eq(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+	size = pread(log, text, sizeof text - 1, 0);
+	ck_assert_int_ge(size, 0);
+	text[size] = '\0';
+	ck_assert_msg((strstr(text, "pool_without_server") != NULL) == drained[_i].is_logged &&
+			      (strstr(text, "rooms are placed on servers that drain") != NULL) ==
+				      drained[_i].is_logged,
+		      "%s", text);
+	close(log);
+	close(kept);
+}
+END_TEST
+
 void add_placing(TCase *placing)
 {
 	tcase_add_loop_test(placing, rooms_are_shared_out_by_weight, 0, 2);
+	tcase_add_test(placing, a_new_room_goes_where_there_were_fewer_exchanges);
 	tcase_add_test(placing, a_crowd_finds_its_room_at_one_place);
 	tcase_add_loop_test(placing, a_room_that_is_not_made_goes_to_the_next_server, 0,
 			    ROWS(nexts));
 	tcase_add_test(placing, a_room_that_is_moved_is_at_its_new_place);
+	tcase_add_loop_test(placing, exchanges_count_for_an_hour, 0, ROWS(hours));
+	tcase_add_test(placing, a_room_counts_where_it_was_placed_lately);
+	tcase_add_test(placing, a_pool_is_warned_of_once_a_minute);
+	tcase_add_loop_test(placing, a_pool_without_a_server_is_logged, 0, ROWS(drained));
 }
