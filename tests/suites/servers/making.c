@@ -173,7 +173,7 @@ START_TEST(who_joins_again_has_the_room_made_soon)
 	ck_assert(id_parse(slice_of(kit.room), &room.room));
 	ck_assert(id_parse(slice_of(strrchr(backend_path, '/') + 1), &room.backend));
 	server_rooms_add(stand.environment.server_rooms, &room,
-			 clock_now(&clock_system) - made_before[_i].age);
+			 world_now(&stand) - made_before[_i].age);
 	if (strcmp(made_before[_i].path, "/v2/token") != 0) {
 		bearer = token;
 		(void)ask(200, METHOD_POST, made_before[_i].path, "{}");
