@@ -668,7 +668,7 @@ END_TEST
 
 /* ---- killed ---- */
 
-/* How many moments; all tests try a hundred. */
+/* How many moments, of which the usual run draws every third; all tests try a hundred. */
 #define KILLS 12
 
 static unsigned kills(void)
@@ -731,6 +731,8 @@ START_TEST(an_upgrade_that_is_killed_loses_nothing)
 		unsigned number;
 		bool is_unfinished;
 
+		if (!suite_draws(i))
+			continue;
 		path = drivers[_i].is_database ? drivers[_i].make() : directory_copy(first);
 		arena_close(before.arena);
 		before = list_store(path, &record_form);
@@ -761,7 +763,8 @@ START_TEST(an_upgrade_that_is_killed_loses_nothing)
 		arena_close(after.arena);
 		remove_stored(path);
 	}
-	printf("%u upgrades killed: %u undone, %u done\n", kills(), before_count, after_count);
+	printf("%u upgrades killed: %u undone, %u done\n", before_count + after_count, before_count,
+	       after_count);
 	arena_close(before.arena);
 	remove_stored(first);
 }
