@@ -75,6 +75,7 @@ static const struct report_row rows[] = {
 	{ INSIDE " move:2 +60000", "grace", "[closed 1 0-1000 a@0-0=moved b@1000-1000=moved]",
 	  "leave leave close" },
 	{ "pool place:1 join:a leave:a +15000 move:2 +15000", "grace", "[open 1 0-0 a@0-0=left]", "" },
+	{ "pool place:1 join:a leave:a move:2 +59000", "grace", "[open 1 0-0 a@0-0=left]", "" },
 	{ FOLLOWED " leave:c +19000", "grace",
 	  "[open 2 0-4000 a@0-0=moved b@1000-1000=moved c@3000-4000=left]", "" },
 	{ FOLLOWED " leave:c +20000", "grace",
