@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "kit.h"
 #include "resources/recordings/job_merge.h"
+#include "resources/recordings/job_outputs.h"
 
 #define BEGAN ((int64_t)1800000000000)
 
@@ -541,8 +542,40 @@ START_TEST(the_next_look_is_never_too_late_nor_at_once)
 }
 END_TEST
 
+/* What `anteroom serve --stream-allow` says, and whether a stream may be sent there. The recorder
+ * judges what a name stands for. */
+static const struct {
+	const char *ranges, *url;
+	bool is_allowed;
+} addresses[] = {
+	{ NULL, "rtmp://a.example.com/live/k", true },
+	{ NULL, "rtmp://8.8.8.8/live/k", true },
+	{ NULL, "rtmp://10.0.0.1/live/k", false },
+	{ NULL, "rtmp://[::1]/live/k", false },
+	{ "10.0.0.0/8", "rtmp://10.0.0.1/live/k", true },
+	{ "10.0.0.0/8", "rtmp://192.168.0.1/live/k", false },
+	{ "10.0.0.0/8", "rtmp://8.8.8.8/live/k", true },
+	{ NULL, "http://8.8.8.8/live/k", false },
+};
+
+START_TEST(a_stream_goes_where_it_may)
+{
+	struct recordings recordings = { .folder = NULL };
+	const struct environment environment = { .recordings = &recordings };
+	const struct call call = { .environment = &environment, .arena = arena };
+	const char *ranges = addresses[_i].ranges;
+
+	if (ranges != NULL)
+		ck_assert(address_ranges_read(slice_of(ranges), &recordings.streams_allowed));
+	ck_assert_msg(output_address_is_allowed(&call, slice_of(addresses[_i].url)) ==
+			      addresses[_i].is_allowed,
+		      "%s", addresses[_i].url);
+}
+END_TEST
+
 void add_merge(TCase *merge)
 {
+	tcase_add_loop_test(merge, a_stream_goes_where_it_may, 0, ROWS(addresses));
 	tcase_add_checked_fixture(merge, set_up, tear_down);
 	tcase_add_loop_test(merge, each_history_ends_as_it_should, 0, ROWS(histories));
 	tcase_add_loop_test(merge, each_stream_ends_as_it_should, 0, ROWS(streams));
