@@ -28,6 +28,8 @@
 #define OVERLAY_BYTES (8 << 10)
 #define SEGMENT_BYTES (32 << 10)
 #define CUTS 600
+#define LAST_EVENTS 8 /* of an upgrade */
+#define LAST_TIMES 6
 
 static _Noreturn void give_up(const char *what, const struct fault *fault)
 {
@@ -561,6 +563,13 @@ static void cut_upgrade_course(const struct trace *trace, bool is_everything, si
 		if (!is_everything && (chance_below(seed, stride) == 0 || end == trace->n))
 			cut_upgrade(trace, end, (enum cut)chance_below(seed, CUT_COUNT),
 				    chance(seed), parent, row, number);
+	}
+	/* At the end, the names change: what is lost there is drawn more often. */
+	for (size_t end = trace->imported; end <= trace->n && wrongs <= 10; end++) {
+		if (trace->n - end >= LAST_EVENTS)
+			continue;
+		for (unsigned i = 0; i < LAST_TIMES; i++)
+			cut_upgrade(trace, end, CUT_ANYTHING, chance(seed), parent, row, number);
 	}
 }
 

@@ -196,6 +196,9 @@ static bool exchange(const struct names *names, struct fault *fault)
 {
 	const struct file_system *files = names->files;
 
+	/* The upgraded store has its name before the other one gives up its own. */
+	if (!sync_names(names, fault))
+		return false;
 	if (files->exchange(files, names->staged, names->store) == 0)
 		return sync_names(names, fault) && keep_former(names, fault);
 	if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
