@@ -259,8 +259,10 @@ static void note_stray(struct live_watch *watch, const struct event_batch *batch
 			: watched_find_stray(watch, &first->account, &first->backend, &first->room);
 	if (stray != NULL && (has_come || stray->act_at != INT64_MAX))
 		stray->act_at = clock_monotonic();
-	if (has_come)
+	if (has_come) {
 		stray->is_empty = false;
+		stray->has_come = stray->is_acting;
+	}
 }
 
 /* Merges events of one room. Returns how many of them, the first ones, are done with; the others

@@ -613,7 +613,7 @@ static bool take_stray(struct live_watch *watch, struct pending_request *pending
 		server_rooms_remove(watch->environment->server_rooms,
 				    &(const struct server_room_key){
 					    pending->account, job->asking.backend, job->room });
-		stray->act_at = INT64_MAX;
+		stray->act_at = stray->has_come ? now : INT64_MAX;
 		stray->forget_at = now + STRAY_KNOWN_FOR;
 		break;
 	case STRAY_NONE:
@@ -664,6 +664,7 @@ static bool ask_about_stray(struct live_watch *watch, struct watched_stray *stra
 	if (job->step != STRAY_END)
 		stray->end_at = clock_monotonic() + job->ends_in;
 	stray->is_acting = true;
+	stray->has_come = false;
 	job->pending.asking = &job->asking;
 	job->pending.counted = 1;
 	backend->acting++;

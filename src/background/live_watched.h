@@ -104,6 +104,7 @@ struct watched_stray {
 	bool was_told, was_ended;
 	bool is_empty; /* as it was last seen */
 	bool is_acting;
+	bool has_come; /* somebody, while it is acting */
 	int64_t forget_at;
 };
 

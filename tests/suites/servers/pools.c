@@ -385,7 +385,7 @@ START_TEST(people_follow_a_room_that_is_moved)
 	(void)ask_until(paths[0], "\"load\":{\"rooms\":0,\"people\":0,");
 	(void)ask_until(paths[1], "\"load\":{\"rooms\":1,\"people\":2,");
 	await_counts(1, 1);
-	ck_assert_uint_eq(ended(0, 0), 1);
+	ck_assert_uint_eq(count_of(COUNT_ENDED, 0, 0), 1);
 	/* With an old token somebody makes the former room anew: it is ended at once. */
 	put_people(0, 0, 1);
 	tell_joined(0, 0);
