@@ -516,6 +516,7 @@ static bool prepare_stray(struct call *call, struct watched_stray *stray, bool h
 		stray->moved = found.place.since;
 		stray->was_told = stray->was_ended = stray->is_empty = false;
 		stray->end_at = 0;
+		stray->forget_at = clock_monotonic() + STRAY_KNOWN_FOR;
 	}
 	tells = found.was_moved && found.place.told == 0 && !stray->was_told;
 	/* Nobody can be told there. */

@@ -167,6 +167,8 @@ export const pools_in_console = (browser) =>
 		ok("and where it is moved", true);
 		await leave(page);
 
+		// All servers in pools, so that the signing keys follow them.
+		pools.of.studio = pools.of["media-3"];
 		for (const [size, options] of Object.entries(SIZES)) {
 			for (const colorScheme of ["light", "dark"]) {
 				const view = await new_page(browser, { ...options, colorScheme });
@@ -174,6 +176,14 @@ export const pools_in_console = (browser) =>
 				await sign_in(view, "/console/media", stand.key, stand.secret);
 				await view.waitForSelector(row("media-1"));
 				await accessible(view, `pools, ${size}, ${colorScheme}`);
+				const [bars, below, held] = await view.evaluate(() => {
+					const box = (one) => one.getBoundingClientRect();
+					const acts = [...document.querySelectorAll(".pool-acts")];
+					return [[...document.querySelectorAll("[aria-label='Pool munich'] .load-bar")].map((one) => Math.round(box(one).width)), box(document.querySelector(".pools + section")).top - box(document.querySelector(".pools")).bottom, acts.every((one) => one.scrollWidth <= one.clientWidth + 1)];
+				});
+				ok(`bars can be compared, ${size}`, new Set(bars).size === 1, bars.join());
+				ok(`what follows the pools keeps its distance, ${size}`, below >= 20, below);
+				ok(`buttons are within their row, ${size}`, held);
 				await leave(view);
 			}
 		}
