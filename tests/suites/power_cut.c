@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "directory.h"
 #include "numbered.h"
 #include "store/gdbm/upgrade.h"
@@ -393,7 +394,10 @@ static const struct {
 
 static void path_in(char path[512], const char *parent, const char *name)
 {
-	snprintf(path, 512, "%s/%s", parent, name);
+	const int size = snprintf(path, 512, "%s/%s", parent, name);
+
+	if (size < 0 || size >= 512)
+		ABORT("a path is too long");
 }
 
 /* Upgrades PARENT/store to a form, as command/upgrade.c does. One more transaction converts it. */

@@ -413,7 +413,10 @@ static void note(const struct file_call *call)
 	case FILE_WRITE_OUT:
 	case FILE_MAP:
 	case FILE_WILL_NEED:
+	case FILE_EXCHANGE:
+	case FILE_LINK:
 	case FILE_MKDIR:
+	case FILE_RMDIR:
 	case FILE_SYNC_DIRECTORY:
 	case FILE_LIST:
 	case FILE_OPERATION_COUNT:
