@@ -551,7 +551,7 @@ const struct route routes[] = {
 	  "moveBackendRooms",
 	  NEEDS(BACKENDS_WRITE), NO_BODY, ACCEPTS, ANSWER(backend_move_shape),
 	  CONFLICT("The backend is not draining, or no other server of its pool is up."),
-	  LOADS(CHANGED(backend)), TRIPS(2, 5),
+	  LOADS(CHANGED(backend)), TRIPS(1, 13),
 	  DOC("Moves the rooms of a backend that is draining to others of its pool.") },
 
 	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_receive, "hearBackend",
