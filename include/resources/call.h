@@ -139,8 +139,10 @@ struct notes {
 	size_t count;
 };
 
-/* What one run of the handler leaves for later steps. service/run.c zeroes it before each run, so
- * an earlier run leaves nothing, and a new member needs no code there. */
+/* Why a room was moved to another media server (resources/media/placing.h). */
+enum move_reason { MOVE_NONE, MOVE_DOWN, MOVE_DRAINED };
+#define MOVE_REASONS (MOVE_DRAINED + 1)
+
 /* How far a call has come that takes several transactions, each durable and safe to repeat. */
 struct call_step {
 	bool is_next; /* false in the first one */
@@ -148,6 +150,8 @@ struct call_step {
 	unsigned notes; /* private to the handler */
 };
 
+/* What one run of the handler leaves for later steps. service/run.c zeroes it before each run, so
+ * an earlier run leaves nothing, and a new member needs no code there. */
 struct run {
 	bool wants_write; /* see call_write_instead */
 	size_t codes_made;
@@ -161,7 +165,7 @@ struct run {
 	struct door_change *door; /* private to resources/door/ (door_change.h) */
 	/* For /metrics, once the transaction is committed (resources/media/failures.h): rooms that
 	 * were moved to another media server; the name of one that the person cannot reach. */
-	size_t moved_down, moved_drained;
+	size_t moved[MOVE_REASONS];
 	struct slice failed;
 	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;

@@ -21,6 +21,7 @@
 #include "resources/live/stay_limits.h"
 #include "accounts/token.h"
 #include "resources/route.h"
+#include "resources/stored/place_record.h"
 #include "store/figures.h"
 
 bool health_live(struct call *call, struct fault *fault)
@@ -169,7 +170,7 @@ struct figures {
 	uint64_t stays_delayed;
 	uint64_t webhook_outcomes[2], media_results[MEDIA_RESULTS], backends[BACKEND_STATES];
 	uint64_t is_writable, is_synchronous, backup_time;
-	uint64_t moved[MOVE_LABELS];
+	uint64_t moved[MOVE_REASONS];
 };
 
 static void read_figures(const struct environment *environment, struct figures *figures)
@@ -234,10 +235,6 @@ static const char *const survey_ends[SURVEY_ENDS] = {
 };
 static const char *const job_failures[JOB_FAILURES] = {
 	"NO_RECORDER", "MAX_RETRIES_REACHED", "UPLOAD_ERROR", "BEAM_STOPPED", "INTERNAL_ERROR",
-};
-static const char *const move_labels[MOVE_LABELS] = {
-	[MOVED_DOWN] = "down",
-	[MOVED_DRAINED] = "drained",
 };
 static const char *const door_ends[DOOR_ENDS] = {
 	[DOOR_END_ADMITTED] = "admitted",
@@ -338,7 +335,8 @@ static const struct metric all_metrics[] = {
 	  HELP("Media servers that answer and that do not; of several processes on one database, the one that "
 	       "surveys them has these.") },
 
-	{ COUNTER("anteroom_rooms_moved_total", moved), BY("reason", move_labels),
+	{ COUNTER("anteroom_rooms_moved_total", moved[MOVE_DOWN]), .label = "reason",
+	  .values = &move_reason_names[MOVE_DOWN], .count = MOVE_REASONS - MOVE_DOWN,
 	  HELP("Rooms of pools that were moved to another media server: because theirs was down, or drained.") },
 
 	{ GAUGE("anteroom_door_waiting", door.waiting),

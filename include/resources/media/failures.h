@@ -44,9 +44,6 @@ struct failed_backend {
 	uint64_t count;
 };
 struct failed_backend *failures_read(struct failures *failures, struct arena *arena, size_t *n);
-/* Why rooms were moved, as a label of a metric. */
-enum move_label { MOVED_DOWN, MOVED_DRAINED };
-#define MOVE_LABELS (MOVED_DRAINED + 1)
-void failures_read_moved(struct failures *failures, uint64_t moved[MOVE_LABELS]);
+void failures_read_moved(struct failures *failures, uint64_t moved[MOVE_REASONS]);
 
 #endif

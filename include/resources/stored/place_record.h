@@ -32,8 +32,6 @@ struct witness {
 /* So many are enough in a room of any size. */
 #define WITNESSES_MOST 1000
 
-enum move_reason { MOVE_NONE, MOVE_DOWN, MOVE_DRAINED };
-#define MOVE_REASONS (MOVE_DRAINED + 1)
 extern const char *const move_reason_names[MOVE_REASONS];
 
 struct place {

@@ -35,7 +35,7 @@ struct failures {
 	struct finding findings[FINDINGS];
 	struct failed_name *names;
 	size_t name_count;
-	uint64_t moved[MOVE_LABELS];
+	uint64_t moved[MOVE_REASONS];
 };
 
 struct failures *failures_open(void)
@@ -166,11 +166,11 @@ void failures_after_commit(const struct call *call)
 	const struct run *run = &call->run;
 
 	if (failures == NULL ||
-	    (run->failed.size == 0 && run->moved_down == 0 && run->moved_drained == 0))
+	    (run->failed.size == 0 && run->moved[MOVE_DOWN] == 0 && run->moved[MOVE_DRAINED] == 0))
 		return;
 	pthread_mutex_lock(&failures->lock);
-	failures->moved[MOVED_DOWN] += run->moved_down;
-	failures->moved[MOVED_DRAINED] += run->moved_drained;
+	for (size_t i = 0; i < MOVE_REASONS; i++)
+		failures->moved[i] += run->moved[i];
 	if (run->failed.size > 0)
 		count_failed(failures, run->failed);
 	pthread_mutex_unlock(&failures->lock);
@@ -197,9 +197,9 @@ struct failed_backend *failures_read(struct failures *failures, struct arena *ar
 	return read;
 }
 
-void failures_read_moved(struct failures *failures, uint64_t moved[MOVE_LABELS])
+void failures_read_moved(struct failures *failures, uint64_t moved[MOVE_REASONS])
 {
-	memset(moved, 0, MOVE_LABELS * sizeof *moved);
+	memset(moved, 0, MOVE_REASONS * sizeof *moved);
 	if (failures == NULL)
 		return;
 	pthread_mutex_lock(&failures->lock);

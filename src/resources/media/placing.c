@@ -465,8 +465,7 @@ bool placing_move(struct call *call, const struct room_record *room, struct plac
 	place->told = 0;
 	if (is_down)
 		place->moved_down = call->now;
-	call->run.moved_down += is_down;
-	call->run.moved_drained += !is_down;
+	call->run.moved[reason]++;
 	audit_note(call, "room.moved", &data);
 	placements_add(call, &to->id, &room->id);
 	return live_note_move(call, &room->id, &to->id, fault) && store_place(call, place, fault);

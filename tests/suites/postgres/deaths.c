@@ -164,10 +164,10 @@ static void begin_saying(struct sayer *sayer, struct world *world, const char *r
 /* Returns how many rooms the responder has moved. */
 static uint64_t moved_by(const struct world *world)
 {
-	uint64_t moved[MOVE_LABELS];
+	uint64_t moved[MOVE_REASONS];
 
 	failures_read_moved(world->environment.failures, moved);
-	return moved[MOVED_DOWN];
+	return moved[MOVE_DOWN];
 }
 
 /* However many say so at once, the room moves once, and those who are told of a new server are told
