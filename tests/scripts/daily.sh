@@ -779,6 +779,7 @@ is_at()
 is_at first
 refuses 1 backend drain first --move <<'END'
 anteroom backend drain: 409 No other server
+  pool calls has none that is up and not draining
 END
 prints backend undrain second <<END
 ID  NAME  TYPE  DEFAULT  POOL  WEIGHT  REGION  DRAINING  URL

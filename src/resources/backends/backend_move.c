@@ -31,8 +31,12 @@ bool backends_move(struct call *call, struct fault *fault)
 		return fault_detail(fault, FAULT_CANNOT, "--live off");
 	if (backend->pool.size > 0 && !placing_choose(call, &request, &other, fault))
 		return false;
+	if (other == NULL && backend->pool.size == 0)
+		return fault_explain(fault, FAULT_CONFLICT, "No other server", "it is in no pool");
 	if (other == NULL)
-		return fault_set(fault, FAULT_CONFLICT, "No other server");
+		return fault_explain(fault, FAULT_CONFLICT, "No other server",
+				     "pool %.*s has none that is up and not draining",
+				     (int)backend->pool.size, backend->pool.data);
 	if (!placed_rooms_read(call, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++)
