@@ -1,4 +1,5 @@
-/* See resources/media/placements.h.
+/* See resources/media/placements.h. Placements are in chains, by the hashes of their backend and of
+ * their room: a choice among a hundred servers does not read all placements for each of them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/placements.h"
@@ -7,20 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/digest.h"
 
 #define PLACEMENTS 4096
+#define CHAINS 1024
+#define CHAIN_END PLACEMENTS
 #define MINUTE ((int64_t)60 * 1000)
 /* Media servers whose exchanges are counted, and pools that lacked servers. */
 #define SERVERS_COUNTED 256
 #define MINUTES 60
 #define WARNED 64
 
+enum chain_kind { OF_BACKEND, OF_ROOM, CHAIN_KINDS };
+
 struct placement {
 	struct id account, backend, room;
-	int64_t time; /* 0: free */
+	int64_t time; /* 0: free, and in no chain */
+	struct {
+		uint16_t next, previous; /* CHAIN_END: none */
+	} links[CHAIN_KINDS];
 };
 
 /* Exchanges for a media server, by minute. */
@@ -40,6 +49,7 @@ struct placements {
 	pthread_mutex_t lock;
 	struct placement placements[PLACEMENTS];
 	size_t next; /* the oldest one */
+	uint16_t chains[CHAIN_KINDS][CHAINS]; /* their newest ones */
 	struct exchanges exchanges[SERVERS_COUNTED];
 	struct warning warnings[WARNED];
 	size_t next_warning;
@@ -51,6 +61,8 @@ struct placements *placements_open(void)
 
 	if (pthread_mutex_init(&placements->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
+	for (size_t i = 0; i < CHAIN_KINDS * CHAINS; i++)
+		placements->chains[i / CHAINS][i % CHAINS] = CHAIN_END;
 	return placements;
 }
 
@@ -62,48 +74,90 @@ void placements_close(struct placements *placements)
 	free(placements);
 }
 
+/* ---- chains of rooms; the caller holds the lock ---- */
+
+/* Returns where the chain of the backend, or of the room, begins. */
+static uint16_t *chain_of(struct placements *placements, enum chain_kind of, const struct id *id)
+{
+	return &placements->chains[of][checksum(0, id->bytes, sizeof id->bytes) % CHAINS];
+}
+
+static void chain_remove(struct placements *placements, enum chain_kind of, size_t i)
+{
+	struct placement *all = placements->placements;
+	const uint16_t next = all[i].links[of].next, previous = all[i].links[of].previous;
+
+	if (previous != CHAIN_END)
+		all[previous].links[of].next = next;
+	else
+		*chain_of(placements, of, of == OF_ROOM ? &all[i].room : &all[i].backend) = next;
+	if (next != CHAIN_END)
+		all[next].links[of].previous = previous;
+}
+
+static void chain_add(struct placements *placements, enum chain_kind of, size_t i)
+{
+	struct placement *all = placements->placements;
+	uint16_t *first = chain_of(placements, of, of == OF_ROOM ? &all[i].room : &all[i].backend);
+
+	all[i].links[of].next = *first;
+	all[i].links[of].previous = CHAIN_END;
+	if (*first != CHAIN_END)
+		all[*first].links[of].previous = (uint16_t)i;
+	*first = (uint16_t)i;
+}
+
 /* ---- rooms ---- */
 
 /* Returns true if it is of the account, and was a short while ago. A clock may have been set
  * back. */
 static bool is_late(const struct call *call, const struct placement *placement)
 {
-	return placement->time != 0 && llabs(call->now - placement->time) < PLACED_LATELY &&
+	return llabs(call->now - placement->time) < PLACED_LATELY &&
 	       id_compare(&placement->account, &call->account) == 0;
 }
 
 void placements_add(struct call *call, const struct id *backend, const struct id *room)
 {
 	struct placements *placements = call->environment->placements;
-	size_t i = 0;
+	struct placement *all;
+	size_t i;
 
 	if (placements == NULL)
 		return;
+	all = placements->placements;
 	pthread_mutex_lock(&placements->lock);
 	/* A call may be run again, and a room may be moved on. */
-	while (i < PLACEMENTS && !(is_late(call, &placements->placements[i]) &&
-				   id_compare(&placements->placements[i].room, room) == 0))
-		i++;
-	if (i == PLACEMENTS) {
+	i = *chain_of(placements, OF_ROOM, room);
+	while (i != CHAIN_END && !(is_late(call, &all[i]) && id_compare(&all[i].room, room) == 0))
+		i = all[i].links[OF_ROOM].next;
+	if (i == CHAIN_END) {
 		i = placements->next;
 		placements->next = (i + 1) % PLACEMENTS;
 	}
-	placements->placements[i] = (struct placement){ call->account, *backend, *room, call->now };
+	for (enum chain_kind of = 0; of < CHAIN_KINDS && all[i].time != 0; of++)
+		chain_remove(placements, of, i);
+	all[i] = (struct placement){ call->account, *backend, *room, .time = call->now };
+	for (enum chain_kind of = 0; of < CHAIN_KINDS; of++)
+		chain_add(placements, of, i);
 	pthread_mutex_unlock(&placements->lock);
 }
 
 uint64_t placements_since(const struct call *call, const struct id *backend, int64_t counted)
 {
 	struct placements *placements = call->environment->placements;
+	const struct placement *placement;
 	uint64_t n = 0;
 
 	if (placements == NULL)
 		return 0;
 	pthread_mutex_lock(&placements->lock);
-	for (size_t i = 0; i < PLACEMENTS; i++)
-		n += placements->placements[i].time > counted &&
-		     is_late(call, &placements->placements[i]) &&
-		     id_compare(&placements->placements[i].backend, backend) == 0;
+	for (size_t i = *chain_of(placements, OF_BACKEND, backend); i != CHAIN_END;
+	     i = placement->links[OF_BACKEND].next) {
+		placement = &placements->placements[i];
+		n += placement->time > counted && is_late(call, placement) &&
+		     id_compare(&placement->backend, backend) == 0;
+	}
 	pthread_mutex_unlock(&placements->lock);
 	return n;
 }

@@ -353,6 +353,48 @@ START_TEST(a_room_counts_where_it_was_placed_lately)
 }
 END_TEST
 
+/* More rooms than are remembered: those that were placed first are forgotten, also where a room has
+ * been moved on meanwhile. */
+#define REMEMBERED 4096
+#define PLACED (REMEMBERED + 1000)
+
+START_TEST(rooms_that_were_placed_first_are_forgotten)
+{
+	const struct id servers_of_rooms[] = { here, there };
+	uint64_t moved = 0, rooms[2] = { 0 };
+	struct call call = call_at("a", 0);
+	struct id room = the_room;
+
+	for (unsigned n = 0; n < PLACED; n++) {
+		room.bytes[0] = (unsigned char)(n >> 8);
+		room.bytes[1] = (unsigned char)n;
+		placements_add(&call, &servers_of_rooms[n % 2], &room);
+		if (n >= PLACED - REMEMBERED)
+			rooms[n % 2]++;
+	}
+	ck_assert_uint_eq(placements_since(&call, &here, 0), rooms[0]);
+	ck_assert_uint_eq(placements_since(&call, &there, 0), rooms[1]);
+	for (unsigned n = PLACED - REMEMBERED; n < PLACED; n += 6) {
+		room.bytes[0] = (unsigned char)(n >> 8);
+		room.bytes[1] = (unsigned char)n;
+		placements_add(&call, &there, &room);
+		moved += n % 2 == 0;
+	}
+	ck_assert_uint_eq(placements_since(&call, &here, 0), rooms[0] - moved);
+	ck_assert_uint_eq(placements_since(&call, &there, 0), rooms[1] + moved);
+	call = call_at("b", 0);
+	for (unsigned n = 0; n < REMEMBERED; n++) {
+		room.bytes[0] = (unsigned char)(n >> 8);
+		room.bytes[1] = (unsigned char)n;
+		placements_add(&call, &here, &room);
+	}
+	ck_assert_uint_eq(placements_since(&call, &here, 0), REMEMBERED);
+	call = call_at("a", 0);
+	ck_assert_uint_eq(placements_since(&call, &here, 0), 0);
+	ck_assert_uint_eq(placements_since(&call, &there, 0), 0);
+}
+END_TEST
+
 /* One after the other. */
 static const struct {
 	const char *account, *pool;
@@ -426,6 +468,7 @@ void add_placing(TCase *placing)
 	tcase_add_test(placing, a_room_that_is_moved_is_at_its_new_place);
 	tcase_add_loop_test(placing, exchanges_count_for_an_hour, 0, ROWS(hours));
 	tcase_add_test(placing, a_room_counts_where_it_was_placed_lately);
+	tcase_add_test(placing, rooms_that_were_placed_first_are_forgotten);
 	tcase_add_test(placing, a_pool_is_warned_of_once_a_minute);
 	tcase_add_loop_test(placing, a_pool_without_a_server_is_logged, 0, ROWS(drained));
 }
