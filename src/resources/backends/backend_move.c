@@ -10,9 +10,10 @@
 #include "resources/audit.h"
 #include "resources/media/placing.h"
 
-bool backends_move(struct call *call, struct fault *fault)
+/* Refuses if no other server of the pool is up and not draining. */
+static bool has_other(struct call *call, struct fault *fault)
 {
-	struct backend *backend = call->backend;
+	const struct backend *backend = call->backend, *other = NULL;
 	const struct place_request request = {
 		.media = call->media,
 		.pool = backend->pool,
@@ -20,23 +21,30 @@ bool backends_move(struct call *call, struct fault *fault)
 		.not_count = 1,
 		.must_be_up = true,
 	};
+
+	if (backend->pool.size == 0)
+		return fault_explain(fault, FAULT_CONFLICT, "No other server", "it is in no pool");
+	if (!placing_choose(call, &request, &other, fault))
+		return false;
+	return other != NULL || fault_explain(fault, FAULT_CONFLICT, "No other server",
+					      "pool %.*s has none that is up and not draining",
+					      (int)backend->pool.size, backend->pool.data);
+}
+
+bool backends_move(struct call *call, struct fault *fault)
+{
+	struct backend *backend = call->backend;
 	struct placed_rooms page = { .after = call->step.after };
 	unsigned rooms = call->step.notes; /* those that were counted */
 	struct json_writer answer = writer_begin(call->arena, false);
-	const struct backend *other = NULL;
 
 	if (!backend->is_draining)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is not draining");
 	if (call->environment->live == LIVE_OFF)
 		return fault_detail(fault, FAULT_CANNOT, "--live off");
-	if (backend->pool.size > 0 && !placing_choose(call, &request, &other, fault))
+	/* The watch finds out for each room where it is to be. */
+	if (!call->step.is_next && !has_other(call, fault))
 		return false;
-	if (other == NULL && backend->pool.size == 0)
-		return fault_explain(fault, FAULT_CONFLICT, "No other server", "it is in no pool");
-	if (other == NULL)
-		return fault_explain(fault, FAULT_CONFLICT, "No other server",
-				     "pool %.*s has none that is up and not draining",
-				     (int)backend->pool.size, backend->pool.data);
 	if (!placed_rooms_read(call, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++)
