@@ -210,9 +210,20 @@ static bool count_rooms(struct live_watch *watch, struct call *call, struct plac
  * were to be moved. */
 static bool keep_count(struct call *call, const struct place_count *count, struct fault *fault)
 {
+	struct store_expected *expected = arena_zero(call->arena,
+						     (count->count + 1) * sizeof *expected);
 	bool is_emptied = false;
 	struct media media;
 
+	for (size_t i = 0; i < count->count; i++)
+		expected[i] = (struct store_expected){
+			.kind = &kind_backend_load,
+			.reading = STORE_TO_CHANGE,
+			.finding = STORE_FIND_ID,
+			.id = &count->backends[i].id,
+		};
+	if (count->count > 0)
+		store_expect(call->transaction, STORE_EACH, expected, count->count);
 	for (size_t i = 0; i < count->count; i++) {
 		const struct counted_backend *backend = &count->backends[i];
 		struct backend_load load;
