@@ -256,8 +256,6 @@ static bool people_agree(struct call *call, const struct placing *placing, bool 
 			if (!record_read(&inside_table, call->arena, &page.records[i], &inside,
 					 fault))
 				return false;
-			if (inside.stay_count == 0)
-				continue;
 			person = witness_of(inside.entry, 0);
 			if (bsearch(&person, witnesses, n, sizeof *witnesses, compare_witnesses) !=
 			    NULL)
