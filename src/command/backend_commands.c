@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/service_client.h"
@@ -160,11 +161,15 @@ static int64_t load_of(const struct service_reply *answer, const char *member)
 	return json_integer_value(json_object_get(json_object_get(answer->json, "load"), member));
 }
 
+/* The service counts every two seconds, and what it shows may be from before a room was placed: a
+ * server is empty if it is shown so for this long. Milliseconds. */
+#define EMPTY_FOR 5000
+
 /* Says what is left on the server, where that has changed; with `waits` until it is empty. */
 static bool show_progress(struct service_client *client, const char *path, bool waits,
 			  struct fault *fault)
 {
-	int64_t rooms = -1, people = -1;
+	int64_t rooms = -1, people = -1, emptied = 0;
 
 	for (;;) {
 		const struct arena_mark mark = arena_mark(client->arena);
@@ -181,7 +186,11 @@ static bool show_progress(struct service_client *client, const char *path, bool 
 			(void)fflush(stdout);
 		}
 		arena_release(client->arena, &mark);
-		if (!waits || (rooms == 0 && people == 0))
+		if (rooms > 0 || people > 0)
+			emptied = 0;
+		else if (emptied == 0)
+			emptied = clock_monotonic();
+		if (!waits || (emptied != 0 && clock_monotonic() - emptied >= EMPTY_FOR))
 			return true;
 		(void)poll(NULL, 0, 1000);
 	}
