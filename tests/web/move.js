@@ -208,6 +208,15 @@ export const lost_servers = (browser) =>
 		await lost("SignalReconnecting");
 		ok("the service is told after 8 seconds", (await due()) === 8, await due());
 		await lost("Reconnected");
+		await page.evaluate(() => {
+			Math.random = () => 0.5;
+		});
+		await lost("SignalReconnecting");
+		ok("not at the same moment by all who lose it", (await due()) === 10, await due());
+		await page.evaluate(() => {
+			Math.random = () => 0;
+		});
+		await lost("Reconnected");
 		ok("not if the connection is back", (await due()) === null && place.take() === "", await due());
 		await page.evaluate(() => {
 			fake.packets = () => 1000;

@@ -46,7 +46,8 @@ const KINDS = /** @type {Kind[]} */ (["audio", "video", "screen"]);
 const MESSAGE = 300;
 // Milliseconds: for how long a new role is asked for, and how often. If a role has changed, people ask at random times, not
 // all at once: within SPREAD, or if what they may publish has changed, within SPREAD_BY for each person inside. For how
-// long the connection is lost when the service is told.
+// long the connection is lost until the service is told; all who were at a media server lose it at once, so they tell
+// it within SPREAD more.
 const PATIENCE = 10000;
 const AGAIN = 300;
 const SPREAD = 4000;
@@ -464,7 +465,7 @@ export async function begin(page, entry, join, media) {
 		if (lost) {
 			view.speaking(new Set());
 			say(words.reconnecting, { key: "state", symbol: "weak", stay: true, bad: true });
-			telling = setTimeout(follow, LOST - (link?.quiet() ?? 0), "lost");
+			telling = setTimeout(follow, LOST - (link?.quiet() ?? 0) + Math.random() * SPREAD, "lost");
 		} else {
 			clearTimeout(telling);
 			note.drop("state");
