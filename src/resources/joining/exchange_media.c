@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/text_name.h"
 #include "resources/asking.h"
+#include "resources/media/failures.h"
 #include "resources/media/media_join.h"
 #include "resources/media/placing_down.h"
 #include "resources/live/live_holds.h"
@@ -98,9 +99,34 @@ bool exchange_keep_place(struct call *call, struct exchange *exchange, struct fa
 
 /* ---- rooms that do not make themselves ---- */
 
+/* Returns true if the room is one of a pool, and stays where it is. */
+static bool stays(const struct exchange *exchange)
+{
+	const struct placing *placing = exchange->entrant.placing;
+
+	return placing != NULL && !placing->is_chosen && placing->leaving == NULL;
+}
+
+/* A media server does not answer. If people are in the room there, the room is there, and others
+ * may reach the server too; whoever does not says so. */
+static bool go_without_answer(struct call *call, const struct exchange *exchange,
+			      const struct server_verdict *verdict, struct fault *fault)
+{
+	struct live live;
+
+	if (!stays(exchange))
+		return asked_is_up(verdict, fault);
+	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
+		return false;
+	return (live.stored.value.data != NULL && !live_is_moved(&live) && live_peers(&live) > 0 &&
+		id_compare(live_backend(&live), &exchange->entrant.backend->id) == 0) ||
+	       asked_is_up(verdict, fault);
+}
+
 bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,
 			struct fault *fault)
 {
+	static const struct server_verdict silence = { .message = "no answer" };
 	struct server_room_key room = { .account = call->account,
 					.room = exchange->subject.room.id };
 	struct server_verdict verdict;
@@ -123,6 +149,8 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 		if (!asked_has_outcome(asked, fault))
 			return false;
 		server_read_made(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
+		if (asked->outcome.status == 0)
+			return go_without_answer(call, exchange, &verdict, fault);
 		if (!asked_is_up(&verdict, fault))
 			return false;
 		server_rooms_add(call->environment->server_rooms, &room, call->asking->began);
@@ -133,6 +161,10 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 		return false;
 	if (is_there)
 		return true;
+	/* It was asked a moment ago whether it is there. */
+	if (stays(exchange) &&
+	    failures_presence(call, &exchange->entrant.backend->id) == PRESENCE_SILENT)
+		return go_without_answer(call, exchange, &silence, fault);
 	if (!call_can_ask(call, fault))
 		return false;
 	asking = call_ask(call, &room.backend, 1);

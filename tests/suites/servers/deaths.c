@@ -81,6 +81,16 @@ static void set_state(size_t server, enum state state)
 	pthread_mutex_unlock(&field.lock);
 }
 
+static size_t made_at(size_t server)
+{
+	size_t n;
+
+	pthread_mutex_lock(&field.lock);
+	n = field.made[server];
+	pthread_mutex_unlock(&field.lock);
+	return n;
+}
+
 static size_t questions_to(size_t server)
 {
 	size_t n;
@@ -884,6 +894,40 @@ START_TEST(a_room_is_made_where_it_goes)
 }
 END_TEST
 
+/* Where people are inside, the room is there: nobody waits for it to be made at a server that does
+ * not answer us, and whoever comes gets the old place. */
+static const struct {
+	size_t inside;
+	int status;
+} silences[] = { { 3, 200 }, { 0, 502 } };
+
+START_TEST(no_room_is_made_in_silence)
+{
+	const int status = silences[_i].status;
+
+	open_pool(2);
+	(void)ask(200, METHOD_PATCH,
+		  arena_text(stand.arena, "/v2/backends/%s",
+			     id_as_text(stand.arena, &backends[first_place]).data),
+		  "{\"config\":{\"create_rooms\":true}}");
+	for (size_t i = 0; i < silences[_i].inside; i++)
+		come_inside(true);
+	set_state(first_place, STATE_CUT);
+	/* A newcomer, and somebody who reloads the page. */
+	(void)exchange_with(status, NULL);
+	(void)join_as(status, 1, NULL);
+	ck_assert_uint_eq(made_at(first_place), 2);
+	ck_assert_uint_eq(questions_to(first_place), 0);
+	/* An event was heard, so it may yet be there. */
+	note_event(first_place);
+	(void)join_as(status, 0, quoted(first_place));
+	(void)join_as(status, 0, quoted(first_place));
+	ck_assert_uint_eq(made_at(first_place), 2);
+	ck_assert_uint_eq(questions_to(first_place), 1);
+	ck_assert_uint_eq(place_now(), first_place);
+}
+END_TEST
+
 /* Whoever renames a media server again and again does not fill the memory. */
 START_TEST(names_beyond_a_thousand_count_together)
 {
@@ -923,5 +967,6 @@ void add_deaths(TCase *deaths)
 	tcase_add_loop_test(deaths, a_room_goes_to_the_best_of_the_others, 0, 4);
 	tcase_add_loop_test(deaths, whoever_comes_first_moves_an_empty_room, 0, ROWS(ways));
 	tcase_add_loop_test(deaths, a_room_is_made_where_it_goes, 0, ROWS(makings));
+	tcase_add_loop_test(deaths, no_room_is_made_in_silence, 0, ROWS(silences));
 	tcase_add_checked_fixture(deaths, set_up_deaths, tear_down);
 }
