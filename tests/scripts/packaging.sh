@@ -195,6 +195,19 @@ run_script postinst configure 2
 grep -q "^anteroom: .*anteroom store upgrade $data\$" "$scratch/log" ||
 	fail "an upgrade of the data that fails: $(cat "$scratch/log")"
 rm -r "$debian/root/var/lib"
+# If the service does not run after an upgrade, the package says why, and what to run.
+mkdir -p "$debian/root/run/systemd/system" || exit 1
+printf '#!/bin/sh\necho "error serve_failed cause=the-database-is-in-use"\n' >"$debian/bin/journalctl"
+printf '#!/bin/sh\n[ "$2" != is-active ] || test ! -e "%s"\n' "$debian/down" >"$debian/bin/systemctl"
+chmod 755 "$debian/bin/journalctl" "$debian/bin/systemctl" || exit 1
+run_script postinst configure 2
+! grep -q 'does not run' "$scratch/log" || fail "a service that runs: $(cat "$scratch/log")"
+: >"$debian/down"
+run_script postinst configure 2
+grep -q 'the-database-is-in-use' "$scratch/log" &&
+	grep -q '^anteroom: .*systemctl start anteroom.socket anteroom.service$' "$scratch/log" ||
+	fail "a service that does not run: $(cat "$scratch/log")"
+rm -r "$debian/root/run/systemd" "$debian/bin/journalctl" "$debian/bin/systemctl"
 # What was changed in a file that was a conffile is saved; what was not changed is replaced.
 echo changed >"$parts/http.conf"
 echo original >"$parts/server.conf"
