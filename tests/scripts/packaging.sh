@@ -220,6 +220,11 @@ run_script postrm remove
 has "$parts/server.conf" '# server.conf of version 2'
 run_script postrm purge
 [ ! -e "$debian/root/etc/nginx" ] || fail "purging leaves $(find "$debian/root/etc")"
+# What README names is not compressed, as dh_compress does with more than 4 KiB.
+if grep -q '/usr/share/doc/anteroom/README.Debian:' "$source/README"; then
+	grep -q 'dh_compress --exclude=README.Debian$' "$source/packaging/debian/rules" ||
+		fail 'README names /usr/share/doc/anteroom/README.Debian, which the package would compress'
+fi
 # dpkg asks about files below /etc: the package has none.
 ! grep -n 'debian/anteroom/etc' "$source/packaging/debian/rules" || fail 'the package has conffiles'
 
