@@ -128,13 +128,13 @@ done
 # of those that need root. `calls` has what they called.
 debian=$scratch/debian
 mkdir -p "$debian/bin" "$debian/root/usr/share/anteroom" "$debian/root/run" || exit 1
-for name in anteroom systemd-sysusers nginx dpkg-query; do
+for name in anteroom systemd-sysusers systemd-tmpfiles nginx dpkg-query; do
 	printf '#!/bin/sh\necho "%s $*" >>"%s"\n' $name "$debian/calls" >"$debian/bin/$name" || exit 1
 done
 printf 'test ! -e "%s"\n' "$debian/broken" >>"$debian/bin/nginx"
 printf 'cat "%s"\n' "$debian/conffiles" >>"$debian/bin/dpkg-query"
 for name in postinst postrm; do
-	sed -E -e "s#/(etc|run|usr/share|var)/#$debian/root/\\1/#g" -e 's/ -o [a-z-]+ -g [a-z]+//' \
+	sed -E -e "s#/(etc|run|usr/lib|usr/share|var)/#$debian/root/\\1/#g" -e 's/ -o [a-z-]+ -g [a-z]+//' \
 		"$source/packaging/debian/anteroom.$name" >"$debian/bin/$name" || exit 1
 done
 chmod 755 "$debian"/bin/* || exit 1
@@ -165,6 +165,12 @@ run_script postinst configure ''
 has "$site" '# site.conf of version 1'
 has "$parts/server.conf" '# server.conf of version 1'
 ! grep -q '^nginx' "$debian/calls" || fail "nginx, which does not run: $(cat "$debian/calls")"
+# The service has what anteroom-recorder adds before it starts, if both are installed at once.
+! grep -q recorder "$debian/calls" || fail "without anteroom-recorder: $(cat "$debian/calls")"
+mkdir -p "$debian/root/usr/lib/sysusers.d" && : >"$debian/root/usr/lib/sysusers.d/anteroom-recorder.conf" || exit 1
+run_script postinst configure ''
+has "$debian/calls" 'systemd-sysusers anteroom-recorder.conf'
+has "$debian/calls" 'systemd-tmpfiles --create anteroom-recorder.conf'
 # An upgrade keeps the site, changed or deleted, replaces what it includes, and reloads an nginx that runs, unless
 # its configuration has an error.
 echo $$ >"$debian/root/run/nginx.pid"
