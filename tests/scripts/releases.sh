@@ -9,7 +9,7 @@
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 [ "$(id -u)" = 0 ] || { echo "tests/scripts/releases.sh: needs root" && exit 77; }
-for needed in debootstrap chroot git; do
+for needed in debootstrap unshare pivot_root git; do
 	command -v $needed >/dev/null || { echo "tests/scripts/releases.sh: needs $needed" && exit 77; }
 done
 [ $# -gt 0 ] || set -- bookworm trixie
@@ -20,13 +20,16 @@ trap 'for release in '"$*"'; do
 	rm -rf --one-file-system "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
 
-# inside RELEASE COMMAND...
+# inside RELEASE COMMAND...: not with chroot, in which the kernel creates no user namespaces: the sandbox of Chromium
+# needs them.
+# shellcheck disable=SC2016
 inside()
 {
 	root=$scratch/$1
 	shift
-	timeout 3000 chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-		sh -c 'cd /source && exec "$@"' inside "$@"
+	timeout 3000 unshare --mount --propagation private sh -c '
+		mount --rbind "$1" "$1" && cd "$1" && pivot_root . mnt && cd /source && umount -l /mnt && shift &&
+			exec env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"' inside "$root" "$@"
 }
 
 failed=
