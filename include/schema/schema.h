@@ -375,7 +375,9 @@ void document_unhide(const struct shape *shape, json_t *document, const json_t *
 
 /* Verifies a table and everything reachable from it, and computes the plans, which live as long as
  * the process. Aborts with a log line if a table is wrong, for example if a default breaks its row.
- * Must be called before the first thread starts. */
+ * Must be called before the first thread starts that reads the table. */
 void schema_verify(const struct shape *shape);
+/* Returns whether that was done. */
+bool schema_is_verified(const struct shape *shape);
 
 #endif

@@ -9,8 +9,12 @@
 struct service;
 struct asking; /* resources/asking.h */
 
-/* Opens the service and verifies all tables. The environment's objects are borrowed and outlive the
- * service. */
+/* Verifies all tables. Threads without a request read them too, so the first one is started
+ * afterwards. */
+void service_verify(void);
+
+/* Opens the service, and verifies all tables unless service_verify has. The environment's objects
+ * are borrowed and outlive the service. */
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/job_watch.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -18,6 +19,8 @@
 #include "resources/recordings/job_merge.h"
 #include "resources/recordings/recorders.h"
 #include "resources/recordings/recording_automatic.h"
+#include "rules/template_rules.h"
+#include "schema/schema.h"
 
 /* Milliseconds between two rounds; and works that one round looks at. */
 #define ROUND 200
@@ -447,6 +450,7 @@ struct job_watch *job_watch_open(const struct environment *environment, struct l
 {
 	struct job_watch *watch = memory_check(calloc(1, sizeof *watch));
 
+	assert(schema_is_verified(&template_shape));
 	watch->environment = environment;
 	watch->lease = lease;
 	watch->work = (struct transactor){ .environment = environment, .event = "job_not_merged" };

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/live_watch.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 #include "resources/live/live_merge.h"
 #include "resources/backends/backends.h"
 #include "resources/sweep.h"
+#include "rules/template_rules.h"
+#include "schema/schema.h"
 
 /* Milliseconds: between two rounds; between two times that the backends and old sessions are gone
  * through. */
@@ -361,6 +364,7 @@ struct live_watch *live_watch_open(const struct environment *environment, struct
 {
 	struct live_watch *watch = memory_check(calloc(1, sizeof *watch));
 
+	assert(schema_is_verified(&template_shape));
 	watch->environment = environment;
 	watch->work = (struct transactor){ .environment = environment, .event = "live_not_merged" };
 	watch->lease = lease;

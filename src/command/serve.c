@@ -462,6 +462,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
 	environment->uploads_in_clear = options->media_sender.storage_ranges.count > 0;
+	service_verify(); /* before the first thread */
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault))
 		return false;
 	/* The sender processes are started before the store and the accounts are opened, so they

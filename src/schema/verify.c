@@ -214,3 +214,8 @@ void schema_verify(const struct shape *shape)
 	verify_shape(shape, &top);
 	arena_close(arena);
 }
+
+bool schema_is_verified(const struct shape *shape)
+{
+	return shape->plan->is_made;
+}

@@ -53,11 +53,8 @@ struct service {
 	_Atomic uint64_t requests;
 };
 
-struct service *service_open(const struct environment *environment)
+void service_verify(void)
 {
-	struct service *service = memory_check(malloc(sizeof *service));
-	uint64_t start;
-
 	schema_verify(&write_query);
 	schema_verify(&report_shape); /* its handler reads the body */
 	for (const struct route *route = routes; route->path != NULL; route++) {
@@ -69,7 +66,14 @@ struct service *service_open(const struct environment *environment)
 		if (route->answer != NULL)
 			schema_verify(route->answer);
 	}
+}
 
+struct service *service_open(const struct environment *environment)
+{
+	struct service *service = memory_check(malloc(sizeof *service));
+	uint64_t start;
+
+	service_verify();
 	service->environment = *environment;
 	service->openapi = openapi_open(routes);
 	service->environment.openapi = service->openapi;
