@@ -64,15 +64,14 @@ static bool keep_consent(struct call *call, const struct exchange *exchange, str
 		 record_put(&live_table, call->transaction, &live, fault)));
 }
 
-/* Finds out whether the person agrees to be recorded: as is said now, if people are asked; else as
- * was said in this session; else as the token says. Nobody is kept out for it, because whoever does
- * not agree is not recorded. */
+/* Finds out whether the person agrees to be recorded: as is said now, where nobody agrees unless
+ * asked; else as was said in this session; else as the token says. Nobody is kept out for it,
+ * because whoever does not agree is not recorded. */
 static bool take_consent(struct call *call, struct exchange *exchange, const struct given *given,
 			 struct fault *fault)
 {
 	const struct token_join *token = &call->app_token->subject;
-	const bool asks = exchange->subject.template.rules.consent != CONSENT_NOTICE;
-	const json_t *sent = asks ? call_member(call, "consent") : NULL;
+	const json_t *sent = call_member(call, "consent");
 	int64_t seconds;
 
 	exchange->consent_text = SLICE("");
@@ -85,7 +84,9 @@ static bool take_consent(struct call *call, struct exchange *exchange, const str
 		if (token->consent_text.data != NULL)
 			exchange->consent_text = text_cut(token->consent_text, LIVE_CONSENT_MOST);
 	}
-	if (sent == NULL || json_is_true(sent) == (exchange->consented != 0))
+	/* A null is as nothing. Nobody agrees where nothing is asked. */
+	if (!json_is_boolean(sent) || json_is_true(sent) == (exchange->consented != 0) ||
+	    (json_is_true(sent) && exchange->subject.template.rules.consent == CONSENT_NOTICE))
 		return true;
 	exchange->consented = json_is_true(sent) ? call->now / 1000 * 1000 : 0;
 	exchange->consent_text = json_is_true(sent) ? call_text(call, "consent_text") : SLICE("");
