@@ -134,6 +134,16 @@ export const moved_calls = (browser) =>
 		await says(page, control("audio"), "Turn microphone off");
 		await page.click(control("chat"));
 		await come(page, [["PA_1", "Nora", "PB_1"]]);
+		await page.evaluate(() => {
+			const { track } = (fake.shown_late = fake.room.remoteParticipants.get("PA_1").getTrackPublication("camera"));
+			Object.defineProperty(track.mediaStreamTrack, "muted", { get: () => track.attachedElements.length === 0 });
+		});
+		const is_there = () => {
+			const video = [...document.querySelectorAll(".tile")].find((one) => one.textContent.includes("Nora")).querySelector("video");
+			return video.srcObject?.getTracks()[0] === fake.shown_late.track.mediaStreamTrack;
+		};
+		const arrived = page.waitForFunction(is_there, null, { timeout: 5000 });
+		ok("a video arrives that the server sends only to an element", await arrived.then(() => true, () => false));
 		await page.waitForFunction(() => !fake.former.remoteParticipants.get("PA_1").getTrackPublication("microphone").isDesired);
 		ok("who has arrived is heard once", await page.evaluate(() => fake.former.remoteParticipants.get("PA_2").getTrackPublication("microphone").isDesired));
 		ok("the former connection stays for the other", !(await page.evaluate(() => fake.left)));
@@ -149,6 +159,7 @@ export const moved_calls = (browser) =>
 		await page.evaluate(() => delete fake.late.muted);
 		await page.waitForFunction(() => fake.left);
 		ok("it is left when all are there", true);
+		ok("the stage alone shows them", (await page.locator("video:not(.tile video)").count()) === 0);
 		ok("all stay where they are", (await tiles(page)).join() === before, (await tiles(page)).join());
 		ok("who was large is large", await page.isVisible(".tile:has-text('Ola') .mark[title='kept large']"));
 		ok("everything goes on", (await live(page)) && (await is_on(page)) === "true,true,true", await is_on(page));

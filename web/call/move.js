@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal } from "../lib/api.js";
+import { h } from "../lib/dom.js";
 import { library } from "./library.js";
 import { connection } from "./media.js";
 
@@ -154,6 +155,20 @@ function both(call, former, next, { join, before, source }) {
 		return Boolean(track && !track.mediaStreamTrack?.muted);
 	};
 	const of_before = () => (is_left ? [] : (before ?? former.people().slice(1)));
+	/** What shows new videos until the stage does: the media server sends none that no element shows. @type {Map<any, HTMLVideoElement>} */
+	const early = new Map();
+	/** Whether the stage shows a video of the former connection, which stays until the new one arrives. @param {any} video */
+	const is_shown = (video) => video?.attachedElements.length > 0;
+	/** @param {Person} person @param {any} video @param {string} from */
+	function expect({ identity }, video, from) {
+		const track = next.room.remoteParticipants.get(identity)?.getTrackPublication(from)?.track;
+		if (!track || early.has(track) || !is_shown(video)) return;
+		const element = h("video.early", { "aria-hidden": "true", tabindex: "-1" });
+		element.muted = true;
+		document.body.append(element);
+		track.attach(element);
+		early.set(track, element);
+	}
 	function people() {
 		const [me, ...others] = next.people();
 		const now = new Map(others.map((one) => [one.identity, one]));
@@ -164,8 +179,8 @@ function both(call, former, next, { join, before, source }) {
 			const { camera, camera_on, camera_in, screen, shares, screen_on, screen_in } = old;
 			return {
 				...one,
-				...(camera && !arrives(one.identity, source.Camera) && { camera, camera_on, camera_in }),
-				...(screen && !arrives(one.identity, source.ScreenShare) && { screen, shares, screen_on, screen_in }),
+				...(is_shown(camera) && !arrives(one.identity, source.Camera) && { camera, camera_on, camera_in }),
+				...(is_shown(screen) && !arrives(one.identity, source.ScreenShare) && { screen, shares, screen_on, screen_in }),
 			};
 		});
 		return [...(me ? [{ ...me, hand: is_raised ? me.hand : call.has_hand() }] : []), ...merged, ...now.values()];
@@ -189,6 +204,10 @@ function both(call, former, next, { join, before, source }) {
 		if (is_left) return;
 		is_left = true;
 		clearInterval(timer);
+		for (const [track, element] of early) {
+			track.detach(element);
+			element.remove();
+		}
 		Promise.resolve(former.leave()).catch(() => {});
 		end();
 	}
@@ -205,10 +224,14 @@ function both(call, former, next, { join, before, source }) {
 				if (publication.isDesired && arrives(one.identity, publication.source)) publication.setSubscribed(false);
 			}
 		}
+		for (const one of of_before()) {
+			expect(one, one.camera, source.Camera);
+			expect(one, one.screen, source.ScreenShare);
+		}
 		// What was turned off by somebody else.
 		for (const kind of KINDS) if (!next.is_on(kind) && former.is_on(kind)) former.turn(kind, false).catch(() => {});
 		const now = performance.now();
-		const waits = of_before().some(({ identity, camera, camera_on }) => !(camera && camera_on ? arrives(identity, source.Camera) : next.room.remoteParticipants.has(identity)));
+		const waits = of_before().some(({ identity, camera, camera_on }) => !(camera_on && is_shown(camera) ? arrives(identity, source.Camera) : next.room.remoteParticipants.has(identity)));
 		arrived = waits ? Infinity : Math.min(arrived, now);
 		if (now - begin >= LONGEST || now - arrived >= AFTER) leave();
 		else call.draw();
