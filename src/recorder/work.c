@@ -17,6 +17,7 @@
 
 /* All of these in milliseconds. */
 #define FAILURES_APART 60000 /* a later failure is the first again */
+#define LOST_ASKS_EVERY 4000 /* whether the room is at another media server by now */
 #define ORDER_PATIENCE 2000 /* then a part begins with the order of the last one */
 #define PAUSE_PATIENCE 5000
 #define STOP_PATIENCE 10000
@@ -177,7 +178,7 @@ static void close_part(struct work_stand *stand, struct work *work)
 	if (work->cast != NULL)
 		cast_end_part(work->cast);
 	work->phase = PHASE_NONE;
-	work->is_inside = false;
+	work->is_inside = work->is_lost = false;
 	work->people = 0;
 	work->pause_call = 0;
 	work->order_asked_at = 0;
@@ -190,6 +191,7 @@ void work_close(struct work_stand *stand, struct work *work)
 	json_decref(work->order);
 	json_decref(work->put);
 	free(work->gaps);
+	free(work->media_url);
 	chat_close(work->chat);
 	free(work);
 }
@@ -229,6 +231,19 @@ void work_forget_parts(const struct work_stand *stand, const struct work *work, 
 
 /* ---- what the service wants ---- */
 
+static const char *media_url_of(const json_t *order)
+{
+	return json_string_value(json_object_get(json_object_get(order, "join"), "url"));
+}
+
+/* Returns true if the page is at another media server than where the room is now. */
+static bool is_elsewhere(const struct work *work)
+{
+	const char *url = media_url_of(work->order);
+
+	return url != NULL && work->media_url != NULL && strcmp(url, work->media_url) != 0;
+}
+
 static void take_order(struct work_stand *stand, struct work *work, const json_t *order,
 		       int64_t rev)
 {
@@ -242,7 +257,16 @@ static void take_order(struct work_stand *stand, struct work *work, const json_t
 	work->needs_order = work->needs_fresh_order = false;
 	work->rev = rev;
 	begin_cast(stand, work, order);
-	if (!is_new_look || work->phase != PHASE_RECORDING)
+	if (work->phase != PHASE_RECORDING)
+		return;
+	if (is_elsewhere(work)) {
+		log_event(LOG_LEVEL_NOTICE, "recorder_part", "account", work->account, "job",
+			  work->job, "part", LOG_NUMBER(work->part), "effect",
+			  "the next part is at another media server", NULL);
+		work_end_part(work);
+		return;
+	}
+	if (!is_new_look)
 		return;
 	buffer_append_text(&call, "anteroom_look(");
 	buffer_append_json(&call, json_object_get(work->order, "look"));
@@ -412,6 +436,10 @@ static void take_loaded(struct work_stand *stand, struct work *work)
 	if (work->phase != PHASE_LOADING)
 		return;
 	work->phase = PHASE_RECORDING;
+	free(work->media_url);
+	work->media_url = media_url_of(work->order) == NULL
+				  ? NULL
+				  : memory_check(strdup(media_url_of(work->order)));
 	buffer_append_text(&call, "anteroom_start({\"join\":");
 	buffer_append_json(&call, json_object_get(work->order, "join"));
 	buffer_append_text(&call, ",\"look\":");
@@ -556,6 +584,8 @@ static void take_said(struct work_stand *stand, struct work *work, struct slice 
 		take_chunk(stand, work, said);
 	} else if (slice_is(type, "people")) {
 		work->people = number_of(said, "n") < 0 ? 0 : number_of(said, "n");
+	} else if (slice_is(type, "lost")) {
+		work->is_lost = json_is_true(json_object_get(said, "yes"));
 	} else if (slice_is(type, "chat")) {
 		take_chat(work, said);
 	} else if (slice_is(type, "fps")) {
@@ -652,6 +682,18 @@ static void ask_pause(struct work *work)
 					 pauses ? "anteroom_pause(true)" : "anteroom_pause(false)");
 }
 
+/* Asks again and again where the room is: it leaves a media server that is down. */
+static void ask_where(struct work_stand *stand, struct work *work)
+{
+	const int64_t now = clock_monotonic();
+
+	if (work->phase != PHASE_RECORDING || !work->is_lost || work->needs_order ||
+	    now - work->order_asked_at < LOST_ASKS_EVERY)
+		return;
+	work->order_asked_at = now;
+	work->needs_order = stand->has_changed = true;
+}
+
 static void step_part(struct work_stand *stand, struct work *work)
 {
 	for (int i = 0; i < EVENTS_MOST && work->chromium != NULL; i++) {
@@ -676,6 +718,7 @@ static void step_part(struct work_stand *stand, struct work *work)
 		watch_part(stand, work);
 	if (work->chromium == NULL)
 		return;
+	ask_where(stand, work);
 	if (stand->is_ending || is_to_stop(stand, work))
 		work_end_part(work);
 	else

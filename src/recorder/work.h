@@ -70,6 +70,8 @@ struct work {
 	int64_t file_number; /* of the last file: a part has another one after each pause */
 	int64_t part_offset; /* clock_offset at its beginning */
 	bool is_inside, pause_asked, pause_holds, has_resumed;
+	bool is_lost; /* nothing comes from the media server */
+	char *media_url; /* the media server that the page was sent to; owned */
 	unsigned pause_call; /* 0 if none is under way */
 	int64_t pause_asked_at;
 	int64_t people;

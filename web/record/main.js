@@ -83,6 +83,7 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 			},
 			state(next) {
 				is_away = next === "reconnecting";
+				tell("lost", { yes: is_away });
 				update();
 			},
 			ended,
@@ -168,7 +169,7 @@ async function begin({ join, look: first, paused: begins_paused = false }) {
 			if (!is_over) fail("the media server refused the recorder");
 			return;
 		}
-		watch_flow(room, () => {}, others.signal);
+		watch_flow(room, (stands) => tell("lost", { yes: stands || is_away }), others.signal);
 		tell("joined");
 		update();
 		await sound.begin();

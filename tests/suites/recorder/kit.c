@@ -107,10 +107,11 @@ static bool needs(const json_t *report, const char *wanted)
 
 static json_t *make_order(const struct stand_in *stand_in)
 {
-	json_t *order = json_pack("{s:s, s:{s:s,s:s}, s:{s:i,s:i,s:i,s:i,s:i,s:b}, s:s}", "page",
-				  "/record/", "join", "url", "ws://127.0.0.1:9/", "token", "secret",
-				  "look", "width", 640, "height", 360, "fps", 25, "video_kbps", 400,
-				  "audio_kbps", 96, "chat", 0, "dir", FOLDER_OF_JOB);
+	json_t *order = json_pack(
+		"{s:s, s:{s:s,s:s}, s:{s:i,s:i,s:i,s:i,s:i,s:b}, s:s}", "page", "/record/", "join",
+		"url", stand_in->media != NULL ? stand_in->media : "ws://127.0.0.1:9/", "token",
+		"secret", "look", "width", 640, "height", 360, "fps", 25, "video_kbps", 400,
+		"audio_kbps", 96, "chat", 0, "dir", FOLDER_OF_JOB);
 
 	if (stand_in->keeps_nothing)
 		json_object_set_new(order, "file", json_false());

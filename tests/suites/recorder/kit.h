@@ -54,6 +54,7 @@ struct stand_in {
 	const char *stream; /* JSON, further members of the order; NULL for none */
 	bool keeps_nothing; /* no file is made */
 	const char *page; /* HTML; NULL for the test picture */
+	const char *media; /* the URL of the media server; NULL for the usual one */
 	struct bucket_server *storage; /* where files go; NULL: they stay */
 	const char *endpoint; /* its URL; NULL for its own */
 	bool has_no_credentials; /* it has no address now */

@@ -292,6 +292,29 @@ START_TEST(a_part_that_fails_says_why)
 }
 END_TEST
 
+/* When nothing comes from the media server any more, the recorder asks where the room is. If it is
+ * at another one, the next part is there. */
+START_TEST(a_room_is_followed_to_another_media_server)
+{
+	stand_in.page = PAGE(SAY("{type: 'joined'}") CHUNK(
+		"0",
+		"AAAA") "let n = 0;"
+			"setInterval(() => {" CHUNK(
+				"++n",
+				"AAAA") "}, 500);"
+					"window.anteroom_stop = () => {" SAY("{type: 'stopped', n: n + 1}") "};" SAY(
+						"{type: 'lost', yes: true}"));
+	stand_in_want(&stand_in, "run");
+	recorder_start(&recorder, &stand_in);
+	(void)stand_in_wait(&stand_in, "running", 1, 1);
+	pthread_mutex_lock(&stand_in.lock);
+	stand_in.media = "ws://127.0.0.1:10/";
+	pthread_mutex_unlock(&stand_in.lock);
+	(void)stand_in_wait(&stand_in, "running", 2, 1);
+	recorder_signal(&recorder, SIGTERM);
+}
+END_TEST
+
 /* The address of the media server is that of an account. */
 START_TEST(a_media_server_inside_is_not_reached)
 {
@@ -350,6 +373,7 @@ TCase *recorder_running(void)
 	tcase_add_test(running, a_pause_is_cut_out_and_an_outage_is_not);
 	tcase_add_test(running, an_unlisted_work_stops_and_stays);
 	tcase_add_test(running, nobody_inside_is_waited_for);
+	tcase_add_test(running, a_room_is_followed_to_another_media_server);
 	tcase_add_loop_test(running, another_recorder_takes_over, 0, ROWS(clocks));
 	tcase_add_loop_test(running, a_part_that_fails_says_why, 0, ROWS(failures));
 	tcase_add_test(running, a_media_server_inside_is_not_reached);
