@@ -1,6 +1,7 @@
 /* The suite of the store's interface, for all drivers: records by example (examples.c), pages
- * compared with a plain model, and walks (pages.c), the drivers compared with each other, and faults
- * (drivers.c), threads, also run under ThreadSanitizer (threads.c), and the form of records (form.c).
+ * compared with a plain model, and walks (pages.c), the drivers compared with each other, and
+ * faults (drivers.c), threads, also run under ThreadSanitizer (threads.c), and the form of records
+ * (form.c).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_RECORDS_KIT_H
