@@ -19,7 +19,7 @@
 #include "suite.h"
 
 #define POOL 3
-#define ROOMS_MOST 60
+#define ROOMS_MOST 100
 
 /* How often the people of a room were told to move, and it was ended. */
 enum counted { COUNT_TOLD, COUNT_ENDED };
@@ -481,7 +481,7 @@ START_TEST(a_room_elsewhere_is_ended)
 }
 END_TEST
 
-#define MANY 40
+#define MANY 100
 
 /* A service that is started again goes on. */
 START_TEST(many_rooms_are_moved_some_each_second)
@@ -498,10 +498,10 @@ START_TEST(many_rooms_are_moved_some_each_second)
 	add_server(1);
 	add_server(2);
 	start_watch();
-	(void)ask_until(paths[0], "\"load\":{\"rooms\":40,\"people\":41,");
+	(void)ask_until(paths[0], "\"load\":{\"rooms\":100,\"people\":101,");
 	drain(0);
 	began = clock_monotonic();
-	ck_assert_str_eq(move(0), "{\"rooms\":40}");
+	ck_assert_str_eq(move(0), "{\"rooms\":100}");
 	moved = ask_until("/v2/events?type=room.moved", "room.moved");
 	ck_assert_ptr_nonnull(strstr(moved, "\"reason\":\"drained\""));
 	ck_assert_ptr_nonnull(strstr(moved, "\"from\":\"s1\""));
