@@ -64,9 +64,9 @@ static bool keep_consent(struct call *call, const struct exchange *exchange, str
 		 record_put(&live_table, call->transaction, &live, fault)));
 }
 
-/* Finds out whether the person agrees to be recorded: as is said now, where nobody agrees unless
- * asked; else as was said in this session; else as the token says. Nobody is kept out for it,
- * because whoever does not agree is not recorded. */
+/* Finds out whether the person agrees to be recorded: as they say now, though a yes does not count
+ * where nothing is asked; else as was said in this session; else as the token says. Nobody is kept
+ * out for it, because whoever does not agree is not recorded. */
 static bool take_consent(struct call *call, struct exchange *exchange, const struct given *given,
 			 struct fault *fault)
 {
@@ -84,7 +84,7 @@ static bool take_consent(struct call *call, struct exchange *exchange, const str
 		if (token->consent_text.data != NULL)
 			exchange->consent_text = text_cut(token->consent_text, LIVE_CONSENT_MOST);
 	}
-	/* A null is as nothing. Nobody agrees where nothing is asked. */
+	/* A null is as if nothing was sent. */
 	if (!json_is_boolean(sent) || json_is_true(sent) == (exchange->consented != 0) ||
 	    (json_is_true(sent) && exchange->subject.template.rules.consent == CONSENT_NOTICE))
 		return true;
